@@ -1,0 +1,76 @@
+"""What a tool is: a value with a name, a parameter struct, an effect class and two functions."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from ferrule.process.protocol import Processes
+from ferrule.store.protocol import Blobs
+from ferrule.types.messages import ToolCall, ToolResult
+from ferrule.types.tools import Action, Effect, ToolOutput
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where tools work. `root` and `extra` are absolute and free of links; paths in arguments are relative to `root`."""
+
+    root: Path
+    extra: tuple[Path, ...] = ()
+
+    def resolve(self, path: str) -> Path:
+        """The absolute path with every link resolved; the file need not exist."""
+        return (self.root / Path(path).expanduser()).resolve()
+
+    def holds(self, path: Path) -> bool:
+        """Whether a resolved path lies in the workspace."""
+        return any(path == base or base in path.parents for base in (self.root, *self.extra))
+
+    def shown(self, path: Path) -> str:
+        """How a path is named to the model: relative to `root` where it lies below it."""
+        return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)
+
+
+@dataclass(frozen=True)
+class Turn:
+    """The other calls of the same assistant message and their results, for tools that judge the turn."""
+
+    calls: tuple[ToolCall, ...] = ()
+    results: tuple[ToolResult, ...] = ()
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """What a running tool may use. `environment` is the complete environment of its child processes."""
+
+    place: Place
+    processes: Processes
+    blobs: Blobs
+    environment: tuple[tuple[str, str], ...]
+    call_id: str = ""
+    on_output: Callable[[str], None] = lambda text: None
+    turn: Turn = field(default_factory=Turn)
+
+
+@dataclass(frozen=True)
+class Tool:
+    """`actions` is pure apart from resolving paths; `run` returns an output or raises ToolError, whose text the model sees.
+
+    `terminal`: its call is judged after all other calls of its turn. `waits`: it never runs beside other calls.
+    `description` is one paragraph for the model; parameter fields carry their own text in `msgspec.Meta(description=…)`.
+    """
+
+    name: str
+    description: str
+    params: type[Struct]
+    effect: Effect
+    actions: Callable[[Any, Place], tuple[Action, ...]]
+    run: Callable[[Any, ToolContext], Awaitable[ToolOutput]]
+    terminal: bool = False
+
+
+def no_actions(params: Any, place: Place) -> tuple[Action, ...]:
+    """Of tools that touch nothing outside the task."""
+    return ()

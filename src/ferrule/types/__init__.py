@@ -1,0 +1,1 @@
+"""Values that every layer shares. Nothing here reads, writes or waits."""

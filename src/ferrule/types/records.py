@@ -1,0 +1,166 @@
+"""The entries of a journal: one struct a kind, the kind is its tag. A prefix of a journal is a valid journal."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from .fault import Fault
+from .messages import Assistant, AssistantPart, ToolResult, User
+from .outcome import Outcome
+from .tools import Effect, End, FileChange, GateResult, Question, Todo
+from .usage import Usage
+
+
+class SessionOpened(Struct, frozen=True, tag="session"):
+    """The first record. `folder` is absolute and spelled as in `names`; `format` is the version of the journal's layout."""
+
+    format: int
+    ferrule: str
+    folder: str
+    contract: str
+
+
+class UserSaid(Struct, frozen=True, tag="user"):
+    """`origin`: what the person typed, or a reminder that Ferrule added, or word of an interruption."""
+
+    message: User
+    origin: Literal["person", "reminder", "note"]
+
+
+class ModelChosen(Struct, frozen=True, tag="model"):
+    """From here on calls go to `model` (`dialect/name`) at `endpoint` (a base URL, or a script's path)."""
+
+    model: str
+    endpoint: str
+
+
+class AttemptStarted(Struct, frozen=True, tag="attempt_started"):
+    number: int
+
+
+class AttemptEnded(Struct, frozen=True, tag="attempt_ended"):
+    """`how`: yielded (the model stopped without a call), ended, waiting, failed, limit, stuck, interrupted."""
+
+    number: int
+    how: str
+    seconds: float
+
+
+class AssistantSaid(Struct, frozen=True, tag="assistant"):
+    """A complete answer, stored before any of its calls starts (law 2)."""
+
+    message: Assistant
+    usage: Usage
+    seconds: float
+
+
+class Approval(Struct, frozen=True, tag="approval"):
+    """A decision about one call; `by` is a rule, a flag or the person; `digest` is sha256 of the call's name and arguments."""
+
+    call_id: str
+    digest: str
+    decision: Literal["allow", "deny"]
+    by: str
+    reason: str = ""
+    flag: str = ""
+
+
+class CallStarted(Struct, frozen=True, tag="call_started"):
+    """Durable before the effect (law 3)."""
+
+    call_id: str
+    name: str
+    effect: Effect
+
+
+class CallFinished(Struct, frozen=True, tag="call_finished"):
+    """Durable after the effect. `ends` is set when the call was an accepted terminal action."""
+
+    result: ToolResult
+    seconds: float
+    changes: tuple[FileChange, ...] = ()
+    gates: tuple[GateResult, ...] = ()
+    ends: End | None = None
+
+
+class Asked(Struct, frozen=True, tag="question"):
+    """The call stays open until an `answer` with its id."""
+
+    call_id: str
+    question: Question
+
+
+class Answered(Struct, frozen=True, tag="answer"):
+    call_id: str
+    text: str
+
+
+class TodosSet(Struct, frozen=True, tag="todo"):
+    todos: tuple[Todo, ...]
+
+
+class Retried(Struct, frozen=True, tag="retry"):
+    """A model call failed and is made again after `delay` seconds; `partial` is what had arrived and is superseded."""
+
+    fault: Fault
+    delay: float
+    partial: tuple[AssistantPart, ...]
+    usage: Usage
+
+
+class Repaired(Struct, frozen=True, tag="repair"):
+    """Something was repaired in the view or on the way in; `what` is one line a change. The journal itself stays as it is."""
+
+    by: str
+    what: tuple[str, ...]
+
+
+class Receipt(Struct, frozen=True, tag="receipt"):
+    """The evidence of one run. `head` is the hash of the record before this one."""
+
+    outcome: Outcome
+    terminal_action: str | None
+    gates: tuple[GateResult, ...]
+    changes: tuple[FileChange, ...]
+    usage: Usage
+    models: tuple[str, ...]
+    environment: tuple[str, ...]
+    head: str
+
+
+class RunEnded(Struct, frozen=True, tag="outcome"):
+    """How a run ended. `result` is the model's words or the sentence that says why there are none."""
+
+    outcome: Outcome
+    result: str
+    error: str | None = None
+
+
+Entry = (
+    SessionOpened
+    | UserSaid
+    | ModelChosen
+    | AttemptStarted
+    | AttemptEnded
+    | AssistantSaid
+    | Approval
+    | CallStarted
+    | CallFinished
+    | Asked
+    | Answered
+    | TodosSet
+    | Retried
+    | Repaired
+    | Receipt
+    | RunEnded
+)
+
+
+class Record(Struct, frozen=True):
+    """An entry with its place in the chain. `time` is Unix seconds; `hash` covers every other field and the hash before."""
+
+    seq: int
+    branch: str
+    time: float
+    entry: Entry
+    hash: str
