@@ -1,0 +1,1 @@
+"""Settings: one schema, five layers, and where each value comes from."""

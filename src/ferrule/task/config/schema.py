@@ -1,0 +1,68 @@
+"""The one schema of all settings. The same dotted keys name them in files, in the environment and in `config show`."""
+
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct, field
+
+from ferrule.types.request import Effort
+from ferrule.types.result import Limits
+from ferrule.types.usage import Price
+
+Approve = Literal["ask", "edits", "all"]
+
+
+class EndpointConfig(Struct, frozen=True, forbid_unknown_fields=True):
+    """A named server: `model = "NAME/MODEL"` asks it. The key itself is never here, only the name of its variable.
+
+    None is *unknown*, not a guess; `window` and `max_output` in tokens.
+    """
+
+    dialect: Literal["openai", "openai-responses", "anthropic", "google"]
+    base_url: str
+    key_env: str | None = None
+    headers: Mapping[str, str] = {}
+    window: int | None = None
+    max_output: int | None = None
+    price: Price | None = None
+    images: bool | None = None
+    reasoning: bool | None = None
+    cache_marks: bool | None = None
+    tools: Literal["native", "schema"] = "native"
+    quirks: tuple[str, ...] = ()
+
+
+class Gates(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a completion must pass besides the verification commands."""
+
+    require_todos_done: bool = True
+
+
+class Environment(Struct, frozen=True, forbid_unknown_fields=True):
+    """`env.pass`: names of variables that child processes may see beyond the harmless ones."""
+
+    passed: tuple[str, ...] = field(default=(), name="pass")
+
+
+class Prompt(Struct, frozen=True, forbid_unknown_fields=True):
+    """`prompt.append`: text added to the end of the system prompt."""
+
+    append: str = ""
+
+
+class Config(Struct, frozen=True, forbid_unknown_fields=True):
+    """All settings of one task. `command_timeout` in seconds; `retention_days` None keeps sessions until they are removed."""
+
+    model: str | None = None
+    effort: Effort | None = None
+    approve: Approve = "ask"
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    verify: tuple[str, ...] = ()
+    command_timeout: float = 300.0
+    retention_days: int | None = None
+    limits: Limits = Limits()
+    gates: Gates = Gates()
+    env: Environment = Environment()
+    prompt: Prompt = Prompt()
+    endpoints: Mapping[str, EndpointConfig] = {}
