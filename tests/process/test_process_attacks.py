@@ -1,0 +1,151 @@
+import asyncio
+import os
+import signal
+
+import pytest
+from ferrule.process.supervisor import Supervisor
+
+from ferrule.process.protocol import Ended
+
+from .probe import bounded, carriers, children_of, ended, gone, marker, outcome, python, shell, sleepers, supervised, until
+
+
+def test_command_that_kills_its_parent_is_ended_and_told() -> None:
+    mark = marker()
+
+    async def use(supervisor: Supervisor) -> Ended:
+        script = f"setsid sleep {mark} & kill -9 $PPID; sleep {mark}"
+        killed = await bounded(supervisor.run(shell(script), lambda data: None))
+        assert carriers(mark) == {}
+        pid = supervisor.pid
+        assert (await supervisor.run(shell("exit 6"), lambda data: None)).exit_code == 6
+        assert supervisor.pid == pid
+        return killed
+
+    killed = supervised(use)
+    assert (killed.exit_code, killed.signal) == (None, None)
+    assert killed.error is not None and "watched" in killed.error
+    assert killed.left >= 2
+
+
+def test_other_commands_go_on_when_one_kills_its_parent() -> None:
+    async def use(supervisor: Supervisor) -> tuple[Ended, Ended]:
+        output = bytearray()
+        other = asyncio.create_task(supervisor.run(shell("echo up; sleep 0.8; exit 9"), output.extend))
+        assert await until(lambda: output == b"up\n")
+        killed = await bounded(supervisor.run(shell(f"kill -9 $PPID; sleep {marker()}"), lambda data: None))
+        return killed, await other
+
+    killed, other = supervised(use)
+    assert killed.error is not None
+    assert (other.exit_code, other.error) == (9, None)
+
+
+def test_killed_supervisor_ends_descendants_and_the_next_command_starts_another() -> None:
+    mark = marker()
+
+    async def use(supervisor: Supervisor) -> Ended:
+        script = f"trap '' TERM; setsid sleep {mark} & sleep {mark}"
+        running = asyncio.create_task(supervisor.run(shell(script), lambda data: None))
+        assert await until(lambda: len(sleepers(mark)) == 2)
+        first = supervisor.pid
+        assert first is not None
+        os.kill(first, signal.SIGKILL)
+        told = await bounded(running)
+        assert carriers(mark) == {}
+        assert (await supervisor.run(shell("exit 8"), lambda data: None)).exit_code == 8
+        assert supervisor.pid != first
+        assert await until(lambda: gone(first))
+        return told
+
+    told = supervised(use)
+    assert (told.exit_code, told.signal) == (None, None)
+    assert told.error is not None and "supervisor" in told.error
+
+
+def test_supervisor_killed_between_commands_is_replaced() -> None:
+    async def use(supervisor: Supervisor) -> list[int | None]:
+        codes = []
+        for code in (1, 2, 3):
+            codes.append((await bounded(supervisor.run(shell(f"exit {code}"), lambda data: None))).exit_code)
+            assert supervisor.pid is not None
+            os.kill(supervisor.pid, signal.SIGKILL)
+            pid = supervisor.pid
+            assert await until(lambda pid=pid: ended(pid))  # type: ignore[misc]
+        return codes
+
+    assert supervised(use) == [1, 2, 3]
+
+
+def test_command_that_kills_its_supervisor_is_ended_and_told() -> None:
+    mark = marker()
+    script = f"setsid sleep {mark} & kill -9 $(cut -d' ' -f4 /proc/$PPID/stat); sleep {mark}"
+    told, _ = outcome(shell(script))
+    assert told.error is not None and "supervisor" in told.error
+    assert carriers(mark) == {}
+
+
+@pytest.mark.parametrize("target", ["$PPID", "$(cut -d' ' -f4 /proc/$PPID/stat)"])
+def test_signals_that_can_be_ignored_do_not_end_the_watchers(target: str) -> None:
+    told, output = outcome(
+        shell(f"for s in TERM INT HUP QUIT USR1 USR2 PIPE ALRM TSTP; do kill -$s {target}; done; echo on; exit 3")
+    )
+    assert (told.exit_code, told.left, told.error, output) == (3, 0, None, b"on\n")
+
+
+@pytest.mark.parametrize("target", ["$PPID", "$(cut -d' ' -f4 /proc/$PPID/stat)"])
+def test_command_that_stops_its_watchers_cannot_outrun_its_timeout(target: str) -> None:
+    mark = marker()
+
+    async def use(supervisor: Supervisor) -> Ended:
+        told = await bounded(supervisor.run(shell(f"kill -STOP {target}; sleep {mark}", timeout=0.2), lambda data: None), 20)
+        assert await until(lambda: carriers(mark) == {})
+        assert (await bounded(supervisor.run(shell("exit 8"), lambda data: None), 20)).exit_code == 8
+        return told
+
+    told = supervised(use)
+    assert told.timed_out or told.error is not None
+    assert told.seconds < 15
+
+
+STORM = """
+import os, sys, time
+mark = sys.argv[1]
+def chain(deadline):
+    # each link is a session of its own, forks the next one and exits
+    while time.monotonic() < deadline:
+        if os.fork():
+            os._exit(0)
+        os.setsid()
+for _ in range(4):
+    if not os.fork():
+        chain(time.monotonic() + 20)
+        os._exit(0)
+os.execvp("sleep", ["sleep", sys.argv[2]])
+"""
+
+
+def test_storm_of_short_lived_children_is_ended_at_the_timeout() -> None:
+    mark = marker()
+    script = f"while :; do setsid sh -c 'sleep 0.01; : {mark}' & sleep 0.002; done"
+    told, _ = outcome(shell(script, timeout=0.5))
+    assert (told.timed_out, told.error, carriers(mark)) == (True, None, {})
+    assert told.seconds < 6
+
+
+def test_storm_that_runs_away_from_its_parents_is_ended() -> None:
+    mark = marker()
+    told, _ = outcome(python(STORM, mark, "0.3"))
+    assert (told.exit_code, told.error, carriers(mark)) == (0, None, {})
+    assert told.left >= 1
+    assert told.seconds < 8
+
+
+def test_supervisor_has_no_child_left_after_a_storm() -> None:
+    async def use(supervisor: Supervisor) -> None:
+        await supervisor.run(python(STORM, marker(), "0.1"), lambda data: None)
+        pid = supervisor.pid
+        assert pid is not None
+        assert await until(lambda: children_of(pid) == [])
+
+    supervised(use)
