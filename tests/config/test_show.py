@@ -1,0 +1,73 @@
+from pathlib import Path
+
+from ferrule.task.config.layers import Flag, load
+from ferrule.task.config.show import Row, lines, rows
+
+FILE = """\
+verify = ["make test"]
+
+[endpoints.proxy]
+dialect = "anthropic"
+base_url = "https://user:secret@proxy.test/v1?token=secret"
+headers = { Authorization = "Bearer secret" }
+price = { input = 3, output = 15.5 }
+"""
+
+
+def test_rows_hold_every_value_with_its_origin_and_no_secret(tmp_path: Path) -> None:
+    file = tmp_path / "c.toml"
+    file.write_text(FILE)
+    loaded = load(tmp_path, {"FERRULE_CONFIG": str(file), "FERRULE_LIMITS_TIME": "2h"}, [Flag("model", ("proxy/m",), "--model")])
+    assert rows(loaded) == (
+        Row("model", "proxy/m", "--model"),
+        Row("effort", None, "default"),
+        Row("approve", "ask", "default"),
+        Row("allow", (), "default"),
+        Row("deny", (), "default"),
+        Row("verify", ("make test",), f"{file}:1"),
+        Row("command_timeout", 300.0, "default"),
+        Row("retention_days", None, "default"),
+        Row("limits.turns", None, "default"),
+        Row("limits.tokens", None, "default"),
+        Row("limits.cost", None, "default"),
+        Row("limits.time", 7200.0, "FERRULE_LIMITS_TIME"),
+        Row("gates.require_todos_done", True, "default"),
+        Row("env.pass", (), "default"),
+        Row("prompt.append", "", "default"),
+        Row("endpoints.proxy.dialect", "anthropic", f"{file}:4"),
+        Row("endpoints.proxy.base_url", "https://…@proxy.test/v1?…", f"{file}:5"),
+        Row("endpoints.proxy.key_env", None, "default"),
+        Row("endpoints.proxy.headers", {"Authorization": "(not shown)"}, f"{file}:6"),
+        Row("endpoints.proxy.window", None, "default"),
+        Row("endpoints.proxy.max_output", None, "default"),
+        Row("endpoints.proxy.price.input", 3.0, f"{file}:7"),
+        Row("endpoints.proxy.price.output", 15.5, f"{file}:7"),
+        Row("endpoints.proxy.price.cache_read", None, "default"),
+        Row("endpoints.proxy.price.cache_write", None, "default"),
+        Row("endpoints.proxy.images", None, "default"),
+        Row("endpoints.proxy.reasoning", None, "default"),
+        Row("endpoints.proxy.cache_marks", None, "default"),
+        Row("endpoints.proxy.tools", "native", "default"),
+        Row("endpoints.proxy.quirks", (), "default"),
+    )
+
+
+def test_lines_read_as_toml_with_the_origin_as_comment(tmp_path: Path) -> None:
+    environ = {"XDG_CONFIG_HOME": str(tmp_path), "FERRULE_VERIFY": 'test "a"'}
+    assert lines(load(tmp_path, environ)) == (
+        "model = (none)                   # default",
+        "effort = (none)                  # default",
+        'approve = "ask"                  # default',
+        "allow = []                       # default",
+        "deny = []                        # default",
+        r'verify = ["test \"a\""]          # FERRULE_VERIFY',
+        "command_timeout = 300            # default",
+        "retention_days = (none)          # default",
+        "limits.turns = (none)            # default",
+        "limits.tokens = (none)           # default",
+        "limits.cost = (none)             # default",
+        "limits.time = (none)             # default",
+        "gates.require_todos_done = true  # default",
+        "env.pass = []                    # default",
+        'prompt.append = ""               # default',
+    )
