@@ -1,0 +1,47 @@
+# Two commands matter to a newcomer: `make run` and `make test`. Everything is installed into .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: run test check format bench smoke kill clean
+
+run: $(VENV)/.product
+	@$(BIN)/ferrule demo
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest -n 2
+
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check src tests bench scripts
+	$(BIN)/ruff check src tests bench scripts
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python scripts/guard.py
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format src tests bench scripts
+	$(BIN)/ruff check --fix src tests bench scripts
+
+bench: $(VENV)/.dev
+	$(BIN)/python -m bench
+
+smoke: $(VENV)/.dev
+	$(BIN)/python scripts/smoke.py
+
+kill: $(VENV)/.dev
+	$(BIN)/python -m pytest -m long tests/e2e
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.product: $(VENV)/bin/python pyproject.toml
+	$(PIP) install --editable .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml
+	$(PIP) install --editable '.[dev]'
+	@touch $@ $(VENV)/.product

@@ -1,0 +1,137 @@
+"""One attempt: model calls and their tool calls until the model yields, the task ends or waits, or something fails.
+
+An attempt never retries itself (law 7): what failed is a field of its result, and `run` decides.
+"""
+
+import time
+from dataclasses import dataclass
+from typing import Literal
+
+from ferrule.stream.calls import normalise
+from ferrule.types.fault import Fault
+from ferrule.types.messages import Assistant, Text, User
+from ferrule.types.records import AssistantSaid, AttemptEnded, AttemptStarted, Repaired, UserSaid
+from ferrule.types.result import Denial
+from ferrule.types.stream import Done, Failed
+from ferrule.types.tools import End, Question
+
+from .ledger import Ledger
+from .model_call import build_request, call_model
+from .setup import Setup
+from .stuck import STOP_AT, WARN_AT, Repetition
+from .tool_calls import settle
+
+How = Literal["yielded", "ended", "waiting", "failed", "limit", "stuck", "interrupted"]
+
+REPEATED = (
+    "You have made the same call with the same result {count} times in a row. It will not change by itself: "
+    "do something else, or end the task by its terminal action."
+)
+
+
+@dataclass(frozen=True)
+class AttemptResult:
+    """How the attempt ended. `failed` is set when `how` is failed, `message` when it yielded, `why` when a guard stopped it."""
+
+    how: How
+    message: Assistant | None = None
+    failed: Failed | None = None
+    ends: End | None = None
+    waits: Question | None = None
+    why: str = ""
+    denials: tuple[Denial, ...] = ()
+
+
+async def attempt(setup: Setup, ledger: Ledger, repetition: Repetition, number: int) -> AttemptResult:
+    """Drive the conversation as it stands. Raises LeaseLost, StoreError and cancellation; all else is in the result."""
+    began = time.monotonic()
+    await setup.log.add(AttemptStarted(number))
+    how: How = "interrupted"
+    try:
+        result = await _Attempt(setup, ledger, repetition).run()
+        how = result.how
+        return result
+    finally:
+        await setup.log.add(AttemptEnded(number, how, round(time.monotonic() - began, 4)))
+
+
+class _Attempt:
+    def __init__(self, setup: Setup, ledger: Ledger, repetition: Repetition) -> None:
+        self.setup = setup
+        self.ledger = ledger
+        self.repetition = repetition
+        self.denials: list[Denial] = []
+
+    async def run(self) -> AttemptResult:
+        result = await self.finish_open_calls()
+        while result is None:
+            result = await self.turn()
+        return result
+
+    async def turn(self) -> AttemptResult | None:
+        """One model call and the results of its calls; None when the model is to be asked again."""
+        spent = self.ledger.exhausted()
+        if spent is not None:
+            return self.result("limit", why=spent)
+        request, repairs = build_request(self.setup)
+        if repairs:
+            await self.setup.log.add(Repaired("pairing", repairs))
+        began = time.monotonic()
+        terminal, notes = await call_model(self.setup, request)
+        self.ledger.add(terminal.usage)
+        if isinstance(terminal, Failed):
+            return self.result("failed", failed=terminal)
+        return await self.act_on(terminal, notes, time.monotonic() - began)
+
+    async def act_on(self, done: Done, notes: tuple[str, ...], seconds: float) -> AttemptResult | None:
+        conversation = self.setup.log.conversation
+        message, changes = normalise(done.message, self.setup.tools, conversation.calls_made + 1)
+        entries = [Repaired("stream", notes + changes)] if notes or changes else []
+        self.ledger.turns += 1
+        if message.stop == "refusal":
+            said = Failed(Fault("refused", message.text[:500]), message.parts, done.usage)
+            return self.result("failed", failed=said)
+        if not message.parts:
+            await self.setup.log.add(*entries)
+            return self.result("yielded", message=message)
+        await self.setup.log.add(*entries, AssistantSaid(message, done.usage, round(seconds, 4)))
+        if not message.calls:
+            return self.result("yielded", message=message)
+        return await self.settle_calls(message)
+
+    async def finish_open_calls(self) -> AttemptResult | None:
+        """Calls that a crash left open: decided again where they had not begun or may run again, unknown where they had."""
+        message = self.setup.log.conversation.open_message
+        return None if message is None else await self.settle_calls(message, resumed=True)
+
+    async def settle_calls(self, message: Assistant, resumed: bool = False) -> AttemptResult | None:
+        open_ids = self.setup.log.conversation.open_ids
+        calls = [call for call in message.calls if call.id in open_ids] if resumed else message.calls
+        settled = await settle(self.setup, calls)
+        self.denials += settled.denials
+        if settled.ends is not None:
+            return self.result("ended", ends=settled.ends)
+        if settled.waits is not None:
+            return self.result("waiting", waits=settled.waits)
+        return await self.watch_repetition(message)
+
+    async def watch_repetition(self, message: Assistant) -> AttemptResult | None:
+        results = self.setup.log.conversation.last_results
+        count = self.repetition.add(message.calls, results)
+        if count >= STOP_AT:
+            return self.result("stuck", why=f"The same calls gave the same results {count} times in a row.")
+        if count >= WARN_AT:
+            note = User((Text(REPEATED.format(count=count)),))
+            await self.setup.log.add(UserSaid(note, "reminder"))
+        return None
+
+    def result(
+        self,
+        how: How,
+        message: Assistant | None = None,
+        failed: Failed | None = None,
+        ends: End | None = None,
+        waits: Question | None = None,
+        why: str = "",
+    ) -> AttemptResult:
+        return AttemptResult(how, message, failed, ends, waits, why, tuple(self.denials))

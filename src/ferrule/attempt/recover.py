@@ -1,0 +1,39 @@
+"""Gives every call that an earlier run left open its result, before anything else is said (law 3)."""
+
+from ferrule.types.messages import ResultKind, Text, ToolCall, ToolResult
+from ferrule.types.records import CallFinished
+from ferrule.types.tools import Effect
+
+from .setup import Setup
+
+UNKNOWN = (
+    "The session stopped while this call was running. Whether it took effect, wholly or in part, is unknown, and it was not "
+    "run again. Look at the state of things before you repeat it."
+)
+NEVER_STARTED = "The session stopped before this call began. Nothing was done. Call it again if it is still wanted."
+BROKEN_OFF = "The session stopped while this call was running. It changes nothing by itself: call it again if it is still wanted."
+
+
+async def recover(setup: Setup, spoken: bool) -> None:
+    """Close what must not be run again. A question stays open.
+
+    Begun and not safe to repeat: `unknown`, always. When the person has spoken since (`spoken`), everything else is closed too,
+    since they may want something else; otherwise it stays open and the next attempt decides and runs it.
+    """
+    entries = []
+    for open_call in setup.log.conversation.open_calls:
+        call = open_call.call
+        if open_call.waiting:
+            continue
+        if open_call.started is Effect.MUTATING:
+            entries.append(_finished(call, "unknown", UNKNOWN))
+        elif spoken and open_call.started is None:
+            entries.append(_finished(call, "skipped", NEVER_STARTED))
+        elif spoken:
+            entries.append(_finished(call, "interrupted", BROKEN_OFF))
+    if entries:
+        await setup.log.add(*entries)
+
+
+def _finished(call: ToolCall, kind: ResultKind, text: str) -> CallFinished:
+    return CallFinished(ToolResult(call.id, call.name, kind, (Text(text),)), 0.0)

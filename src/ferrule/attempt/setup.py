@@ -1,0 +1,34 @@
+"""Everything that an attempt works with, resolved before it begins."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ferrule.policy.decide import Policy
+from ferrule.process.protocol import Processes
+from ferrule.providers.base import Provider
+from ferrule.store.protocol import Blobs
+from ferrule.tools.base import Place, Tool
+from ferrule.types.request import Effort, ToolSchema
+
+from .log import Log
+
+
+@dataclass(frozen=True)
+class Setup:
+    """`system` holds the prompt sections in order. `secrets` are name and value of what must not appear in tool output.
+
+    `question_tools` and terminal tools are marked on the tools themselves.
+    """
+
+    provider: Provider
+    tools: Mapping[str, Tool]
+    schemas: tuple[ToolSchema, ...]
+    system: tuple[str, ...]
+    log: Log
+    place: Place
+    processes: Processes
+    blobs: Blobs
+    environment: tuple[tuple[str, str], ...]
+    policy: Policy
+    secrets: tuple[tuple[str, str], ...] = ()
+    effort: Effort | None = None

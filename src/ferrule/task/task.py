@@ -1,0 +1,170 @@
+"""One task, open: a front drives it by `run` and `interrupt` and watches it by `events`; nothing else changes it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ferrule.attempt.ledger import Ledger
+from ferrule.attempt.recover import recover
+from ferrule.attempt.setup import Setup
+from ferrule.run.run import Conclusion, Reminding, Run
+from ferrule.types.errors import FerruleError, StoreError, UsageError
+from ferrule.types.messages import Assistant, Text, User
+from ferrule.types.outcome import Outcome
+from ferrule.types.records import Answered, Receipt, RunEnded, UserSaid
+from ferrule.types.result import Limits, RunResult, TaskEvent
+
+from .contracts import Contract
+from .evidence import Evidence
+from .feed import Feed
+
+SCHEMA_VERSION = 1
+
+
+@dataclass
+class Task:
+    """`session_id` is None where nothing is kept (`--no-session`). `closers` are awaited by `close`, in reverse."""
+
+    session_id: str | None
+    task_id: str
+    folder: Path
+    setup: Setup
+    contract: Contract
+    limits: Limits
+    passed_variables: tuple[str, ...]
+    prompt: str | None
+    closers: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.evidence = Evidence(models=[self.model])
+        self.setup.log.listeners.append(self.evidence.hear)
+        self.feed = Feed(self.setup.log)
+        self.driving: asyncio.Task[Conclusion] | None = None
+        self.interrupted = False
+        self.closed = False
+
+    @property
+    def model(self) -> str:
+        return self.setup.provider.endpoint.name
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        return tuple(self.setup.tools)
+
+    def events(self, since: int = 0) -> AsyncIterator[TaskEvent]:
+        return self.feed.events(since)
+
+    def interrupt(self) -> None:
+        """Stop at the next await: running commands are ended, open calls get their result, the outcome is `interrupted`."""
+        self.interrupted = True
+        if self.driving is not None:
+            self.driving.cancel()
+
+    async def run(self) -> RunResult:
+        """Drive until an outcome. Expected failures are in the result; only bugs are raised."""
+        ledger = Ledger(self.limits)
+        reminding = Reminding(self.contract.reminders, self.contract.reminder, self.contract.empty_reminder)
+        run = Run(self.setup, ledger, reminding)
+        try:
+            conclusion = await self._conclude(run)
+            return await self._store(conclusion, run)
+        finally:
+            self.feed.end()
+
+    async def _conclude(self, run: Run) -> Conclusion:
+        self.driving = asyncio.create_task(self._drive(run))
+        if self.interrupted:
+            self.driving.cancel()
+        try:
+            return await asyncio.wait_for(self.driving, run.ledger.remaining())
+        except TimeoutError:
+            why = run.ledger.time_is_up()
+            return Conclusion(Outcome.LIMIT, why, error=why)
+        except asyncio.CancelledError:
+            if not self.interrupted:
+                raise
+            return Conclusion(Outcome.INTERRUPTED, "Interrupted.", error="Interrupted.")
+        except FerruleError as failure:
+            return Conclusion(failure.outcome, str(failure), error=str(failure))
+
+    async def _drive(self, run: Run) -> Conclusion:
+        await self._begin()
+        return await run.drive()
+
+    async def _begin(self) -> None:
+        """Take in what the person said: an answer to the open question, feedback after an end, or simply going on."""
+        log, conversation = self.setup.log, self.setup.log.conversation
+        waiting = conversation.waiting
+        await recover(self.setup, spoken=self.prompt is not None)
+        if waiting is not None:
+            if self.prompt is None:
+                raise UsageError(f"The session waits for an answer to: {waiting.question.text} Answer it with -p ANSWER.")
+            await log.add(Answered(waiting.call_id, self.prompt))
+        elif self.prompt is not None:
+            await log.add(UserSaid(User((Text(self.prompt),)), "person"))
+        elif not conversation.messages:
+            raise UsageError("The session holds no prompt yet. Say what to do with -p TEXT.")
+        elif conversation.last_outcome is Outcome.FINISHED:
+            raise UsageError("The task of this session is finished. Say what to do next with -p TEXT.")
+        elif not conversation.open_calls and isinstance(conversation.messages[-1], Assistant):
+            await log.add(UserSaid(User((Text(self.contract.reminder),)), "reminder"))
+
+    async def _store(self, conclusion: Conclusion, run: Run) -> RunResult:
+        log, evidence = self.setup.log, self.evidence
+        receipt = Receipt(
+            outcome=conclusion.outcome,
+            terminal_action=evidence.terminal_action,
+            gates=conclusion.gates,
+            changes=evidence.changes,
+            usage=run.ledger.usage,
+            models=tuple(dict.fromkeys(evidence.models)),
+            environment=self.passed_variables,
+            head=log.journal.head(log.branch),
+        )
+        ended = RunEnded(conclusion.outcome, conclusion.result, conclusion.error)
+        try:
+            records = await log.add(receipt, ended)
+        except StoreError as failure:
+            return self._result(conclusion, run, None, f"This result could not be stored: {failure}")
+        return self._result(conclusion, run, records[0].hash, conclusion.error)
+
+    def _result(self, conclusion: Conclusion, run: Run, receipt: str | None, error: str | None) -> RunResult:
+        outcome = conclusion.outcome
+        if receipt is None and outcome is Outcome.FINISHED:
+            outcome = Outcome.FAILED
+        usage = run.ledger.usage
+        return RunResult(
+            schema_version=SCHEMA_VERSION,
+            session_id=self.session_id,
+            task_id=self.task_id,
+            outcome=outcome,
+            exit_code=outcome.exit_code,
+            result=conclusion.result,
+            verification=conclusion.gates,
+            denials=tuple(run.denials),
+            limits=self.limits,
+            usage=usage,
+            cost_usd=usage.cost,
+            turns=run.ledger.turns,
+            files_changed=tuple(change.path for change in self.evidence.changes),
+            receipt=receipt,
+            model=self.model,
+            question=conclusion.question,
+            error=error,
+        )
+
+    async def close(self) -> None:
+        """Give everything back, in reverse; each step is tried whatever the others do. May be called twice."""
+        if self.closed:
+            return
+        self.closed = True
+        self.feed.end()
+        errors = []
+        for closer in reversed(self.closers):
+            try:
+                await closer()
+            except Exception as failure:
+                errors.append(failure)
+        if errors:
+            raise ExceptionGroup("closing the task", errors)
