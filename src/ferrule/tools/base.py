@@ -1,5 +1,6 @@
 """What a tool is: a value with a name, a parameter struct, an effect class and two functions."""
 
+import os
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +10,9 @@ from msgspec import Struct
 
 from ferrule.process.protocol import Processes
 from ferrule.store.protocol import Blobs
+from ferrule.types.errors import ToolError
 from ferrule.types.messages import ToolCall, ToolResult
+from ferrule.types.names import spell, unspell
 from ferrule.types.tools import Action, Effect, ToolOutput
 
 
@@ -21,16 +24,22 @@ class Place:
     extra: tuple[Path, ...] = ()
 
     def resolve(self, path: str) -> Path:
-        """The absolute path with every link resolved; the file need not exist."""
-        return (self.root / Path(path).expanduser()).resolve()
+        """The absolute path with every link resolved; the file need not exist.
+
+        Takes names as `shown` spells them. Raises ToolError for what cannot be a path: a NUL in it, links in a circle.
+        """
+        try:
+            return (self.root / Path(os.fsdecode(unspell(path))).expanduser()).resolve()
+        except (OSError, ValueError, RuntimeError) as problem:
+            raise ToolError(f"{path!r} is not a usable path: {problem}") from problem
 
     def holds(self, path: Path) -> bool:
         """Whether a resolved path lies in the workspace."""
         return any(path == base or base in path.parents for base in (self.root, *self.extra))
 
     def shown(self, path: Path) -> str:
-        """How a path is named to the model: relative to `root` where it lies below it."""
-        return str(path.relative_to(self.root)) if path.is_relative_to(self.root) else str(path)
+        """How a path is named to the model: relative to `root` where it lies below it, spelled as in `types.names`."""
+        return spell(str(path.relative_to(self.root) if path.is_relative_to(self.root) else path))
 
 
 @dataclass(frozen=True)

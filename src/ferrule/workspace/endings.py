@@ -1,0 +1,121 @@
+"""Line endings and indentation of replacement text, made to fit the place where it goes."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+_ENDING = re.compile(r"\r?\n")
+
+
+def lines_of(text: str) -> list[tuple[str, str]]:
+    """The lines of a text, each with its ending (`\\n`, `\\r\\n`, or empty at the end of the text). Joined, they are the text."""
+    lines: list[tuple[str, str]] = []
+    at = 0
+    for match in _ENDING.finditer(text):
+        lines.append((text[at : match.start()], match[0]))
+        at = match.end()
+    if at < len(text):
+        lines.append((text[at:], ""))
+    return lines
+
+
+def common_ending(text: str) -> str | None:
+    """The ending that most lines have; None for a text without one."""
+    crlf = text.count("\r\n")
+    feeds = text.count("\n") - crlf
+    if not crlf and not feeds:
+        return None
+    return "\r\n" if crlf > feeds else "\n"
+
+
+def unfolded(text: str) -> str:
+    """With every line ending as `\\n`."""
+    return text.replace("\r\n", "\n")
+
+
+def fit_endings(new: str, region: str, around: str) -> str:
+    """`new`, written with `\\n` alone, with the endings of the text that it replaces.
+
+    Lines that `new` shares with the start and the end of `region` keep their own ending; others get the most common one of the
+    region, else of the file (`around`).
+    """
+    usual = common_ending(region) or common_ending(around) or "\n"
+    old_lines, new_lines = lines_of(region), lines_of(new)
+    head, tail = shared([line for line, _ in old_lines], [line for line, _ in new_lines])
+    fitted: list[str] = []
+    for number, (line, ending) in enumerate(new_lines):
+        own = usual
+        if number < head:
+            own = old_lines[number][1] or usual
+        elif number >= len(new_lines) - tail:
+            own = old_lines[number - len(new_lines)][1] or usual
+        fitted.append(line + (own if ending else ""))
+    return "".join(fitted)
+
+
+def shared(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """How many items are equal at the start, and how many of the rest at the end."""
+    most = min(len(old), len(new))
+    head = 0
+    while head < most and old[head] == new[head]:
+        head += 1
+    tail = 0
+    while tail < most - head and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    return head, tail
+
+
+def fit_indentation(old: Sequence[str], found: Sequence[str], new: Sequence[str]) -> list[str]:
+    """`new` indented as the file does it, where `old` is what was searched for and `found` are the file's lines for it.
+
+    Lines that `new` shares with the start and the end of `old` come back exactly as the file has them.
+    """
+    head, tail = shared(old, new)
+    known = {indent(a): indent(b) for a, b in reversed(list(zip(old, found, strict=True))) if a.strip()}
+    fitted: list[str] = []
+    for number, line in enumerate(new):
+        if number < head:
+            fitted.append(found[number])
+        elif number >= len(new) - tail:
+            fitted.append(found[number - len(new)])
+        else:
+            fitted.append(_indented(line, known))
+    return fitted
+
+
+def indent(line: str) -> str:
+    """The blanks at the start of a line."""
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _indented(line: str, known: dict[str, str]) -> str:
+    own = indent(line)
+    text = line[len(own) :]
+    if not text or own in known:
+        return known.get(own, "") + text if text else line
+    below = [searched for searched in known if own.startswith(searched)]
+    if below:
+        base = max(below, key=len)
+        return known[base] + _translated(own[len(base) :], known) + text
+    above = min((searched for searched in known if searched.startswith(own)), key=len, default=None)
+    if above is None:
+        return line
+    missing = _translated(above[len(own) :], known)
+    return known[above].removesuffix(missing) + text
+
+
+def _translated(extra: str, known: dict[str, str]) -> str:
+    """Further indentation in the file's unit, where the two units can be told from the pairs."""
+    steps = Counter(
+        (deep[len(flat) :], known[deep][len(known[flat]) :])
+        for flat in known
+        for deep in known
+        if deep != flat and deep.startswith(flat) and known[deep].startswith(known[flat])
+    )
+    pairs = [pair for pair, _ in steps.most_common() if pair[0] and pair[1]]
+    if "" not in known and not pairs:
+        pairs = [(searched, found) for searched, found in known.items() if searched and found]
+    for searched, found in sorted(pairs, key=lambda pair: len(pair[0])):
+        if len(extra) % len(searched) == 0 and extra == searched * (len(extra) // len(searched)):
+            return found * (len(extra) // len(searched))
+    return extra

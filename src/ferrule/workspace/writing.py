@@ -1,0 +1,134 @@
+"""Putting bytes into a file so that it is either the old one or the new one, and stays the file that it was otherwise."""
+
+import contextlib
+import hashlib
+import os
+import stat
+from pathlib import Path
+from typing import NamedTuple
+
+from ferrule.types.errors import ToolError
+
+
+class Seen(NamedTuple):
+    """The state of a file when its content was read; None fields where there was no file."""
+
+    content: bytes | None
+    version: tuple[int, int, int, int] | None
+
+    @property
+    def digest(self) -> str | None:
+        return None if self.content is None else hashlib.sha256(self.content).hexdigest()
+
+
+ABSENT = Seen(None, None)
+
+
+def see(path: Path) -> Seen:
+    """The content of a regular file, ABSENT when there is none. Raises ToolError for anything else, OSError."""
+    try:
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        return ABSENT
+    if stat.S_ISDIR(mode):
+        raise ToolError("it is a directory")
+    if not stat.S_ISREG(mode):
+        raise ToolError("it is not a regular file")
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    with os.fdopen(fd, "rb") as file:
+        version = _version(os.fstat(fd))
+        return Seen(file.read(), version)
+
+
+def replace(path: Path, content: bytes, seen: Seen) -> str:
+    """Make `content` the content of `path` (links resolved), durably; its sha256.
+
+    Atomic through a temporary file in the same folder; mode bits, owner and extended attributes are taken over. A file with
+    several hard links, and one in a folder that takes no new file, is written in place. Folders that are missing are made.
+    Raises ToolError when the file is write-protected or is not as it was `seen` any more, OSError when the disk refuses.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    before = _stat(path)
+    if before is not None and not before.st_mode & 0o222:
+        raise ToolError(f"it is write-protected (mode {stat.S_IMODE(before.st_mode):o}); nothing was written")
+    if before is not None and (before.st_nlink > 1 or not os.access(path.parent, os.W_OK)):
+        _refuse_changed(path, seen)
+        _write_in_place(path, content)
+    else:
+        _write_beside(path, content, seen, before)
+    return hashlib.sha256(content).hexdigest()
+
+
+def _write_beside(path: Path, content: bytes, seen: Seen, before: os.stat_result | None) -> None:
+    temporary, fd = _temporary(path)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(content)
+            if before is not None:
+                _take_over(path, fd, before)
+            file.flush()
+            os.fsync(fd)
+        _refuse_changed(path, seen)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _sync_folder(path.parent)
+
+
+def _temporary(path: Path) -> tuple[Path, int]:
+    """A new file in the folder of `path`, with the mode that any new file gets."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+    while True:
+        candidate = path.parent / f".ferrule-{os.urandom(8).hex()}.tmp"
+        with contextlib.suppress(FileExistsError):
+            return candidate, os.open(candidate, flags, 0o666)
+
+
+def _take_over(path: Path, fd: int, before: os.stat_result) -> None:
+    """Owner, mode and extended attributes of the old file, as far as we may set them."""
+    mine = os.fstat(fd)
+    if (mine.st_uid, mine.st_gid) != (before.st_uid, before.st_gid):
+        with contextlib.suppress(OSError):
+            os.fchown(fd, before.st_uid, before.st_gid)
+    os.fchmod(fd, stat.S_IMODE(before.st_mode))
+    if hasattr(os, "listxattr"):
+        with contextlib.suppress(OSError):
+            for name in os.listxattr(path):
+                os.setxattr(fd, name, os.getxattr(path, name))
+
+
+def _write_in_place(path: Path, content: bytes) -> None:
+    fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
+    with os.fdopen(fd, "wb") as file:
+        file.write(content)
+        file.truncate()
+        file.flush()
+        os.fsync(fd)
+
+
+def _refuse_changed(path: Path, seen: Seen) -> None:
+    now = _stat(path)
+    if (None if now is None else _version(now)) != seen.version:
+        raise ToolError("it was changed by somebody else in the meantime; read it again; nothing was written")
+
+
+def _stat(path: Path) -> os.stat_result | None:
+    try:
+        return path.stat()
+    except FileNotFoundError:
+        return None
+
+
+def _version(info: os.stat_result) -> tuple[int, int, int, int]:
+    return info.st_dev, info.st_ino, info.st_mtime_ns, info.st_size
+
+
+def _sync_folder(folder: Path) -> None:
+    """A rename survives a power cut only when the folder is written too; some file systems cannot, which loses nothing else."""
+    with contextlib.suppress(OSError):
+        fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(fd)
+        finally:
+            os.close(fd)
