@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+
 from ferrule.store.sessions import Sessions
 from ferrule.types.messages import Text
 from ferrule.types.records import UserSaid
@@ -18,7 +19,9 @@ def give_up_flock(state: Path, id: str, old: Writer) -> None:
 
 async def texts(state: Path, id: str) -> list[str]:
     entries = [record.entry async for record in Sessions(state).reader(id).records()]
-    return [part.text for entry in entries if isinstance(entry, UserSaid) for part in entry.message.parts if isinstance(part, Text)]
+    return [
+        part.text for entry in entries if isinstance(entry, UserSaid) for part in entry.message.parts if isinstance(part, Text)
+    ]
 
 
 @pytest.mark.parametrize("bypass", [remove_lock_file, give_up_flock])

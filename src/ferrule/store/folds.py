@@ -1,0 +1,231 @@
+"""The state of a task, folded from its records. Only what is recorded: nothing is repaired or invented here."""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
+
+from ferrule.types.messages import Assistant, Message, Results, Text, ToolCall, ToolResult
+from ferrule.types.records import (
+    Answered,
+    Approval,
+    Asked,
+    AssistantSaid,
+    CallFinished,
+    CallStarted,
+    Record,
+    Retried,
+    RunEnded,
+    TodosSet,
+    UserSaid,
+)
+from ferrule.types.result import Denial
+from ferrule.types.tools import Effect, FileChange, Question, Todo
+from ferrule.types.usage import NOTHING, Usage
+
+from .protocol import MAIN
+
+SHOWN = 200
+
+
+class NotStarted(Struct, frozen=True, tag="not_started"):
+    """Nothing happened yet: decide again."""
+
+
+class Started(Struct, frozen=True, tag="started"):
+    """The effect may or may not have happened."""
+
+    effect: Effect
+
+
+class Waiting(Struct, frozen=True, tag="waiting"):
+    """Open until somebody answers."""
+
+    question: Question
+
+
+class OpenCall(Struct, frozen=True):
+    """A call that has no result yet."""
+
+    call: ToolCall
+    state: NotStarted | Started | Waiting
+
+
+class _Turn:
+    """An assistant message, what became of its calls, and where its results stand among the messages."""
+
+    def __init__(self, calls: tuple[ToolCall, ...], place: int) -> None:
+        self.calls = calls
+        self.place = place
+        self.shown = False
+        self.states: dict[str, Started | Waiting] = {}
+        self.results: dict[str, ToolResult] = {}
+
+
+class Conversation:
+    """Everything that a run wants to know of one branch, kept up to date record by record.
+
+    `add` takes constant time (amortised); results are put into `messages` when that is next read.
+    """
+
+    def __init__(self, branch: str = MAIN) -> None:
+        self._branch = branch
+        self._messages: list[Message] = []
+        self._turns: list[_Turn] = []
+        self._by_call: dict[str, _Turn] = {}
+        self._unshown: dict[int, _Turn] = {}
+        self._changes: dict[str, FileChange] = {}
+        self._denials: list[Denial] = []
+        self.todos: tuple[Todo, ...] = ()
+        self.usage: Usage = NOTHING
+        self.last_outcome: RunEnded | None = None
+
+    def add(self, record: Record) -> None:
+        """Records of other branches change nothing."""
+        if record.branch != self._branch:
+            return
+        match record.entry:
+            case UserSaid(message=message):
+                self._messages.append(message)
+            case AssistantSaid(message=message, usage=usage):
+                self._assistant(message)
+                self.usage = self.usage.plus(usage)
+            case CallStarted(call_id=id, effect=effect):
+                self._state(id, Started(effect))
+            case Asked(call_id=id, question=question):
+                self._state(id, Waiting(question))
+            case Answered(call_id=id, text=text):
+                self._answer(id, text)
+            case CallFinished(result=result, changes=changes):
+                self._result(result)
+                self._change(changes)
+            case Approval(decision="deny") as approval:
+                self._denials.append(self._denial(approval))
+            case TodosSet(todos=todos):
+                self.todos = todos
+            case Retried(usage=usage):
+                self.usage = self.usage.plus(usage)
+            case RunEnded() as ended:
+                self.last_outcome = ended
+            case _:
+                pass
+
+    @property
+    def messages(self) -> Sequence[Message]:
+        """The transcript, not a copy: it grows, and a turn's results are replaced as more of them come in. Do not change it."""
+        self._show_results()
+        return self._messages
+
+    @property
+    def open_calls(self) -> tuple[OpenCall, ...]:
+        """Calls of the last assistant message that have no result, in their order."""
+        if not self._turns:
+            return ()
+        turn = self._turns[-1]
+        return tuple(OpenCall(call, turn.states.get(call.id, NotStarted())) for call in turn.calls if call.id not in turn.results)
+
+    @property
+    def changes(self) -> tuple[FileChange, ...]:
+        """One net change a file: what was there before the first change, what is there after the last."""
+        return tuple(change for change in self._changes.values() if change.before != change.after)
+
+    @property
+    def denials(self) -> tuple[Denial, ...]:
+        return tuple(self._denials)
+
+    def _show_results(self) -> None:
+        for turn in self._unshown.values():
+            self._show(turn)
+        self._unshown.clear()
+
+    def _assistant(self, message: Assistant) -> None:
+        self._show_results()
+        self._messages.append(message)
+        turn = _Turn(message.calls, len(self._messages))
+        self._turns.append(turn)
+        for call in turn.calls:
+            self._by_call[call.id] = turn
+
+    def _state(self, id: str, state: Started | Waiting) -> None:
+        if turn := self._by_call.get(id):
+            turn.states[id] = state
+
+    def _answer(self, id: str, text: str) -> None:
+        """An answer is the result of its call until the engine stores another one."""
+        turn, call = self._by_call.get(id), self._call(id)
+        if turn and call and id not in turn.results:
+            self._result(ToolResult(id, call.name, "ok", (Text(text),)))
+
+    def _result(self, result: ToolResult) -> None:
+        """A result whose call was never stored belongs nowhere: a provider would refuse it."""
+        if turn := self._by_call.get(result.call_id):
+            turn.results[result.call_id] = result
+            self._unshown[id(turn)] = turn
+
+    def _show(self, turn: _Turn) -> None:
+        found = Results(tuple(turn.results[call.id] for call in turn.calls if call.id in turn.results))
+        if turn.shown:
+            self._messages[turn.place] = found
+            return
+        turn.shown = True
+        self._messages.insert(turn.place, found)
+        # Only a result that comes later than the next answer has turns after it to move.
+        for later in reversed(self._turns):
+            if later is turn:
+                break
+            later.place += 1
+
+    def _change(self, changes: tuple[FileChange, ...]) -> None:
+        for change in changes:
+            first = self._changes.get(change.path, change)
+            self._changes[change.path] = FileChange(change.path, first.before, change.after)
+
+    def _denial(self, approval: Approval) -> Denial:
+        call = self._call(approval.call_id)
+        what = "" if call is None else call.arguments
+        return Denial(
+            tool="" if call is None else call.name,
+            what=what if len(what) <= SHOWN else what[: SHOWN - 1] + "…",
+            reason=approval.reason,
+            flag=approval.flag,
+        )
+
+    def _call(self, id: str) -> ToolCall | None:
+        turn = self._by_call.get(id)
+        return None if turn is None else next(call for call in turn.calls if call.id == id)
+
+
+def conversation(records: Iterable[Record], branch: str = MAIN) -> Conversation:
+    """All records of a branch, folded."""
+    folded = Conversation(branch)
+    for record in records:
+        folded.add(record)
+    return folded
+
+
+def transcript(records: Iterable[Record]) -> tuple[Message, ...]:
+    return tuple(conversation(records).messages)
+
+
+def open_calls(records: Iterable[Record]) -> tuple[OpenCall, ...]:
+    return conversation(records).open_calls
+
+
+def todos(records: Iterable[Record]) -> tuple[Todo, ...]:
+    return conversation(records).todos
+
+
+def usage(records: Iterable[Record]) -> Usage:
+    """Of all model calls, those that failed after output had arrived included."""
+    return conversation(records).usage
+
+
+def changes(records: Iterable[Record]) -> tuple[FileChange, ...]:
+    return conversation(records).changes
+
+
+def denials(records: Iterable[Record]) -> tuple[Denial, ...]:
+    return conversation(records).denials
+
+
+def last_outcome(records: Iterable[Record]) -> RunEnded | None:
+    return conversation(records).last_outcome

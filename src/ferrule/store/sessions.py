@@ -1,0 +1,172 @@
+"""All sessions of one person: making, finding, opening and removing them."""
+
+import time
+from contextlib import closing, suppress
+from functools import partial
+from pathlib import Path
+
+from ferrule import __version__
+from ferrule.types.errors import LeaseHeld, StoreError
+from ferrule.types.records import SessionOpened
+
+from .blobs import FileBlobs
+from .database import connect
+from .ids import SHAPE, match, new_id
+from .index import SessionInfo, read_index, summarize
+from .journal import SqliteJournal, create_journal, open_journal
+from .lease import take_lease
+from .private import make_folder, sync_folder
+from .reading import FORMAT, JournalReader, fetch
+
+DAY = 86_400.0
+
+
+class Sessions:
+    """The sessions below one state folder. Nothing is made on disk before the first session is."""
+
+    def __init__(self, state: Path) -> None:
+        self.state = state
+        self.blobs = FileBlobs(state / "blobs")
+        self._folder = state / "sessions"
+        self._index = state / "index.db"
+
+    def create(self, folder: str, contract: str) -> SqliteJournal:
+        """A new session in a project folder, open for writing, its first record written."""
+        try:
+            if not self.state.exists():
+                make_folder(self.state)
+            make_folder(self._folder)
+            return self._create(SessionOpened(FORMAT, __version__, folder, contract))
+        except OSError as error:
+            raise StoreError(f"No session can be made in {self.state}: {error.strerror}.") from error
+
+    def open(self, written: str) -> SqliteJournal:
+        """Open for writing. Raises UsageError for an unknown or ambiguous id, LeaseHeld, StoreError."""
+        id = self.find(written)
+        lease = take_lease(self._lock(id))
+        try:
+            return open_journal(self._journal(id), lease)
+        except BaseException:
+            lease.release()
+            raise
+
+    def reader(self, written: str) -> JournalReader:
+        """Open for reading, also while somebody writes. Raises UsageError, StoreError."""
+        id = self.find(written)
+        return JournalReader(self._journal(id), id)
+
+    def find(self, written: str) -> str:
+        """The full id that `written` means. Raises UsageError."""
+        return match(written, self._ids())
+
+    def list(self, folder: str | None = None) -> tuple[SessionInfo, ...]:
+        """Sessions of a project folder, or all; the one written last comes first."""
+        infos = read_index(self._index, self._folder) if self._folder.exists() else ()
+        return tuple(info for info in infos if folder is None or info.folder == folder)
+
+    def latest(self, folder: str) -> SessionInfo | None:
+        """The session that `-c` goes on with."""
+        return next(iter(self.list(folder)), None)
+
+    def remove(self, written: str) -> None:
+        """Remove a session and the outputs that only it names. Raises LeaseHeld while it is open for writing."""
+        id = self.find(written)
+        digests = self._digests(id)
+        self._remove(id)
+        self._collect(digests)
+
+    def prune(self, days: float, now: float | None = None) -> tuple[str, ...]:
+        """Remove what was not written for `days`, and what killed writers left. Open and damaged sessions stay."""
+        before = (time.time() if now is None else now) - days * DAY
+        removed: list[str] = []
+        digests: set[str] = set()
+        for info in self.list():
+            if info.updated >= before or info.problem:
+                continue
+            found = self._digests(info.id)
+            try:
+                self._remove(info.id)
+            except LeaseHeld:
+                continue
+            removed.append(info.id)
+            digests |= found
+        self._collect(digests)
+        self._remove_unbegun(min(before, time.time() - DAY))
+        self.blobs.remove_unfinished(min(before, time.time() - DAY))
+        return tuple(removed)
+
+    def rebuild(self) -> None:
+        """Make the index anew."""
+        self._index.unlink(missing_ok=True)
+        self.list()
+
+    def _create(self, opened: SessionOpened) -> SqliteJournal:
+        while True:
+            id = new_id(time.time())
+            lease = take_lease(self._lock(id))
+            try:
+                journal = create_journal(self._journal(id), opened, lease)
+                sync_folder(self._folder)
+                return journal
+            except FileExistsError:
+                lease.release()
+            except BaseException:
+                lease.release()
+                raise
+
+    def _remove(self, id: str) -> None:
+        lease = take_lease(self._lock(id))
+        try:
+            path = self._journal(id)
+            for name in (path, *(path.with_name(path.name + end) for end in ("-wal", "-shm", "-journal")), self._lock(id)):
+                name.unlink(missing_ok=True)
+            sync_folder(self._folder)
+        except OSError as error:
+            raise StoreError(f"Session {id} cannot be removed: {error.strerror}.") from error
+        finally:
+            lease.release()
+
+    def _remove_unbegun(self, before: float) -> None:
+        """Files of sessions whose first record was never written."""
+        for id in self._ids():
+            path = self._journal(id)
+            if path.exists() and path.stat().st_mtime < before and summarize(path) is None:
+                with suppress(LeaseHeld):
+                    self._remove(id)
+
+    def _digests(self, id: str) -> set[str]:
+        """The stored outputs that a session names anywhere. Of a journal that cannot be read, none."""
+        import sqlite3
+
+        path = self._journal(id)
+        try:
+            with closing(connect(path, "ro")) as connection:
+                query = partial(fetch, connection, path)
+                return {digest for digest in self.blobs.all() if query(NAMES, (digest,))}
+        except (sqlite3.Error, StoreError):
+            return set()
+
+    def _collect(self, digests: set[str]) -> None:
+        """Remove those of these outputs that no session names any more."""
+        for id in self._ids() if digests else ():
+            digests = digests - self._digests(id)
+        for digest in digests:
+            self.blobs.remove(digest)
+
+    def _ids(self) -> tuple[str, ...]:
+        try:
+            names = [path.name for path in self._folder.iterdir()]
+        except FileNotFoundError:
+            return ()
+        except OSError as error:
+            raise StoreError(f"{self._folder} cannot be read: {error.strerror}.") from error
+        return tuple(id for name in names if name.endswith(".db") and SHAPE.fullmatch(id := name.removesuffix(".db")))
+
+    def _journal(self, id: str) -> Path:
+        return self._folder / f"{id}.db"
+
+    def _lock(self, id: str) -> Path:
+        return self._folder / f"{id}.lock"
+
+
+NAMES = "SELECT 1 FROM records WHERE instr(payload, CAST(? AS BLOB)) LIMIT 1"
