@@ -1,0 +1,291 @@
+"""From what a vendor answered, or what the network did, to a fault. Typed fields decide first, the status next, text last; what a
+model wrote is never looked at.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ferrule.types.fault import Fault, FaultCode
+from ferrule.types.json import BadJson, integer, items, loads, member, mend, string
+
+DETAIL_LIMIT = 600
+
+BY_TYPE: dict[str, FaultCode] = {
+    # OpenAI and servers that copy it: `error.code` and `error.type`
+    "invalid_api_key": "auth",
+    "insufficient_quota": "billing",
+    "billing_hard_limit_reached": "billing",
+    "billing_not_active": "billing",
+    "rate_limit_exceeded": "rate_limit",
+    "tokens": "rate_limit",
+    "requests": "rate_limit",
+    "too_many_requests": "rate_limit",
+    "slow_down": "overloaded",
+    "engine_overloaded": "overloaded",
+    "server_error": "server_error",
+    "internal_server_error": "server_error",
+    "model_not_found": "model_not_found",
+    "context_length_exceeded": "context_overflow",
+    "context_window_exceeded": "context_overflow",
+    "exceed_context_size_error": "context_overflow",
+    "content_filter": "refused",
+    "content_policy_violation": "refused",
+    "invalid_prompt": "refused",
+    # Anthropic: `error.type`
+    "authentication_error": "auth",
+    "permission_error": "auth",
+    "billing_error": "billing",
+    "rate_limit_error": "rate_limit",
+    "overloaded_error": "overloaded",
+    "api_error": "server_error",
+    "timeout_error": "timeout",
+    "not_found_error": "model_not_found",
+    "request_too_large": "context_overflow",
+    # Google: `error.status`
+    "UNAUTHENTICATED": "auth",
+    "PERMISSION_DENIED": "auth",
+    "RESOURCE_EXHAUSTED": "rate_limit",
+    "UNAVAILABLE": "overloaded",
+    "INTERNAL": "server_error",
+    "DEADLINE_EXCEEDED": "timeout",
+    "CANCELLED": "server_error",
+    "NOT_FOUND": "model_not_found",
+}
+
+BY_STATUS: dict[int, FaultCode] = {
+    401: "auth",
+    402: "billing",
+    403: "auth",
+    404: "model_not_found",
+    408: "timeout",
+    410: "timeout",
+    413: "context_overflow",
+    425: "rate_limit",
+    429: "rate_limit",
+    499: "timeout",
+    500: "server_error",
+    502: "server_error",
+    503: "overloaded",
+    504: "timeout",
+    524: "timeout",
+    529: "overloaded",
+}
+
+BY_EXCEPTION: dict[str, FaultCode] = {
+    # httpx2's classes by name, so that this table needs no import of it; the nearest class of the method resolution order decides
+    "ConnectTimeout": "timeout",
+    "PoolTimeout": "timeout",
+    "TimeoutException": "timeout",
+    "NetworkError": "connection",
+    "ProxyError": "connection",
+    "RemoteProtocolError": "connection",
+    "LocalProtocolError": "bad_request",
+    "ProtocolError": "connection",
+    "UnsupportedProtocol": "bad_request",
+    "InvalidURL": "bad_request",
+    "CookieConflict": "bad_response",
+    "DecodingError": "bad_response",
+    "SSEError": "bad_response",
+    "TooManyRedirects": "bad_response",
+    "HTTPStatusError": "bad_response",
+    "StreamError": "cut",
+    "TransportError": "connection",
+    "RequestError": "connection",
+    "HTTPError": "connection",
+    "OSError": "connection",
+    "UnicodeEncodeError": "bad_request",
+}
+
+_OVERFLOW = re.compile(
+    r"prompt is too long"
+    r"|(?:input|prompt|request|message)s? (?:is |are )?too (?:long|large)"
+    r"|request (?:entity )?too large"
+    r"|(?:maximum|max) (?:context|prompt) length"
+    r"|exceeds? (?:the )?(?:model'?s )?(?:available |maximum )?context"
+    r"|context[ _](?:length|window|size)s? (?:is |was |has been )?exceed"
+    r"|input token count .*exceeds"
+    r"|max_tokens.*exceed.*context"
+    r"|reduce the length of (?:the |your )?(?:messages|prompt|input)"
+    r"|上下文(?:长度|窗口)?.*(?:超|过长)|(?:输入|请求).*(?:过长|超过|超出).*(?:长度|上限|限制)",
+    re.IGNORECASE | re.DOTALL,
+)
+_NOT_OVERFLOW = re.compile(
+    r"tokens per (?:min|day|hour)|\bTPM\b|\bTPD\b|rate limit|quota|billing"
+    r"|context window (?:is )?too small|reasoning (?:is|must|effort)",
+    re.IGNORECASE,
+)
+_BILLING = re.compile(
+    r"insufficient (?:credit|quota|balance|funds)|credit balance|out of credits|billing (?:hard )?limit|payment required"
+    r"|exceeded your current quota",
+    re.IGNORECASE,
+)
+_PERIODIC = re.compile(r"(?:daily|weekly|monthly|hourly) (?:usage )?limit|try again|limit (?:will )?resets?", re.IGNORECASE)
+_OVERLOADED = re.compile(
+    r"overloaded|over capacity|at capacity|loading model|model (?:is )?(?:not loaded|loading)", re.IGNORECASE
+)
+_RATE = re.compile(r"rate[ _-]?limit|too many requests", re.IGNORECASE)
+_KEY = re.compile(r"api[ _-]?key (?:is )?(?:not valid|invalid)|(?:invalid|incorrect|expired) api[ _-]?key", re.IGNORECASE)
+_NO_MODEL = re.compile(r"model\b.*\b(?:not found|does not exist|not exist|is not supported|unknown)|unknown model", re.IGNORECASE)
+
+_OBSERVED = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"prompt is too long:? *(\d+) tokens",
+        r"(\d+) *\+ *(\d+) *>",
+        r"input token count \(?(\d+)",
+        r"request \(?(\d+) tokens\)? exceeds",
+        r"request contains (\d+)",
+        r"resulted in (\d+) tokens",
+        r"requested (?:about )?(\d+) tokens",
+        r"(\d+) tokens (?:from|in) the (?:input|messages|prompt)",
+        r"input \(?(\d+) tokens",
+    )
+)
+_WAIT_TEXT = re.compile(r"(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|[hms])\s*)+)", re.IGNORECASE)
+_SPAN = re.compile(r"(\d+(?:\.\d+)?)(ms|[hms])", re.IGNORECASE)
+_SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def status_fault(status: int, headers: Mapping[str, str], body: bytes) -> Fault:
+    """The fault of an answer whose status is not 200. `headers` has lower-case names."""
+    value, _ = loads(body)
+    wait = retry_after(headers)
+    if isinstance(value, list) and value:
+        value = value[0]
+    if not isinstance(value, dict):
+        text = body.decode(errors="replace") if isinstance(value, BadJson) else ""
+        return _fault(status, (), "" if text.lstrip().startswith("<") else text, None, wait)
+    return _object_fault(value, status, wait)
+
+
+def error_fault(value: Any, status: int | None = None) -> Fault:
+    """The fault of an error object inside a stream: the object itself or one that holds it as `error`."""
+    return _object_fault(value, status, None)
+
+
+def network_fault(error: Exception, streaming: bool) -> Fault | None:
+    """The fault of an exception of httpx2 or the system; None for any other. `streaming`: the answer had begun."""
+    for kind in type(error).__mro__:
+        code = BY_EXCEPTION.get(kind.__name__)
+        if code is None:
+            continue
+        if streaming:
+            code = {"connection": "cut", "timeout": "idle_timeout"}.get(code, code)  # type: ignore[assignment]
+        return Fault(code, shown(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__))
+    return None
+
+
+def shown(text: str) -> str:
+    """The provider's words on one line, cut to a readable length."""
+    line = " ".join(mend(text).split())
+    return line if len(line) <= DETAIL_LIMIT else line[:DETAIL_LIMIT] + "…"
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds to wait by `retry-after-ms` or `retry-after` (seconds or a date)."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        value = headers.get(name, "").strip()
+        if re.fullmatch(r"\d{1,12}(?:\.\d+)?", value):
+            return float(value) * unit
+        if value and name == "retry-after":
+            return _until(value)
+    return None
+
+
+def _until(date: str) -> float | None:
+    import time
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return max(0.0, parsedate_to_datetime(date).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None
+
+
+def _object_fault(value: Any, status: int | None, wait: float | None) -> Fault:
+    error = member(value, "error")
+    if not isinstance(error, dict):
+        text = error if isinstance(error, str) else string(value, "message") or string(value, "detail")
+        error = {"message": text, "type": string(value, "type"), "code": member(value, "code")}
+    types = tuple(kind for kind in (string(error, "code"), string(error, "status"), string(error, "type")) if kind)
+    text = string(error, "message") or string(error, "metadata", "raw") or ", ".join(types)
+    number = status or integer(error, "code") or integer(error, "status")
+    wait = wait if wait is not None else _body_wait(error, text)
+    return _fault(number if number and 100 <= number < 600 else None, types, text, integer(error, "n_prompt_tokens"), wait)
+
+
+def _body_wait(error: Any, text: str) -> float | None:
+    for detail in items(error, "details"):
+        if string(detail, "@type").endswith("RetryInfo"):
+            return _span(string(detail, "retryDelay"))
+    found = _WAIT_TEXT.search(text)
+    return _span(found[1]) if found else None
+
+
+def _span(text: str) -> float | None:
+    parts = _SPAN.findall(text)
+    return sum(float(amount) * _SECONDS[unit.lower()] for amount, unit in parts) if parts else None
+
+
+def _fault(status: int | None, types: tuple[str, ...], text: str, tokens: int | None, wait: float | None) -> Fault:
+    code = _code(status, types, text)
+    observed = (tokens or _observed(text)) if code == "context_overflow" else None
+    return Fault(code, shown(text), status, wait, observed)
+
+
+def _code(status: int | None, types: tuple[str, ...], text: str) -> FaultCode:
+    typed = next((BY_TYPE[kind] for kind in types if kind in BY_TYPE), None)
+    if typed == "auth" and _BILLING.search(text):
+        return "billing"
+    if typed == "rate_limit" and _BILLING.search(text) and not _PERIODIC.search(text):
+        return "billing"
+    if typed is not None:
+        return typed
+    if _overflows(text) and status in (None, 400, 404, 413, 422, 500):
+        return "context_overflow"
+    if status == 413:
+        return "rate_limit" if _NOT_OVERFLOW.search(text) else "context_overflow"
+    if status in (400, 422, 404) or (status is None and text):
+        return _by_text(text) or ("model_not_found" if status == 404 else "server_error" if status is None else "bad_request")
+    if status == 402 and _PERIODIC.search(text):
+        return "rate_limit"
+    if status in (401, 403, 429) and _BILLING.search(text) and not _PERIODIC.search(text):
+        return "billing"
+    if status in (499, 500, 502, 503, 504) and _OVERLOADED.search(text):
+        return "overloaded"
+    return _by_status(status)
+
+
+def _overflows(text: str) -> bool:
+    return bool(_OVERFLOW.search(text)) and not _NOT_OVERFLOW.search(text)
+
+
+def _by_text(text: str) -> FaultCode | None:
+    table: tuple[tuple[re.Pattern[str], FaultCode], ...] = (
+        (_BILLING, "billing"),
+        (_KEY, "auth"),
+        (_RATE, "rate_limit"),
+        (_OVERLOADED, "overloaded"),
+        (_NO_MODEL, "model_not_found"),
+    )
+    return next((code for pattern, code in table if pattern.search(text)), None)
+
+
+def _by_status(status: int | None) -> FaultCode:
+    if status is None:
+        return "server_error"
+    if status in BY_STATUS:
+        return BY_STATUS[status]
+    if status >= 500:
+        return "server_error"
+    return "bad_request" if status >= 400 else "bad_response"
+
+
+def _observed(text: str) -> int | None:
+    plain = re.sub(r"(?<=\d),(?=\d{3})", "", text)
+    for pattern in _OBSERVED:
+        found = pattern.search(plain)
+        if found:
+            return sum(int(group) for group in found.groups())
+    return None

@@ -1,0 +1,159 @@
+"""Tool calls for servers that do not enforce them: the request asks for one JSON object that names a tool and its arguments,
+the server's grammar enforces its shape, and the reply becomes the call.
+
+Schemas are lowered to what llama.cpp's grammar takes: it refuses patterns with classes and lengths in the thousands.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ferrule.types.json import encode, items, loads, mend, string
+from ferrule.types.messages import Assistant, Image, Results, Text, ToolCall, ToolResult, User
+from ferrule.types.request import Request, ToolSchema
+
+OFFERED = frozenset(
+    {"read_file", "list_files", "search_files", "edit", "write_to_file", "execute_command", "attempt_completion"},
+)
+"""What a small model is offered: with ten tools it chooses badly, with these it works."""
+
+_KEPT = frozenset({"type", "properties", "required", "items", "enum", "const", "anyOf", "additionalProperties"})
+_MAX_DEPTH = 20
+
+INTRODUCTION = """\
+# Reply format
+
+Reply with one JSON object and nothing else: the call of one tool.
+You get its result as a JSON object, then you call the next tool.
+
+{"call": {"tool": NAME, "arguments": {...}}}
+
+# Tools
+"""
+
+
+class NamedCall(NamedTuple):
+    name: str
+    arguments: str
+
+
+def offered(tools: tuple[ToolSchema, ...]) -> tuple[ToolSchema, ...]:
+    return tuple(tool for tool in tools if tool.name in OFFERED)
+
+
+def section(tools: tuple[ToolSchema, ...]) -> str:
+    """The prompt section that describes the reply format and each tool, in few words: such models read slowly."""
+    return INTRODUCTION + "".join(_described(tool) for tool in tools)
+
+
+def response_format(tools: tuple[ToolSchema, ...]) -> dict[str, Any]:
+    union = {
+        "anyOf": [
+            _object({"tool": {"const": tool.name}, "arguments": lower(loads(tool.parameters)[0])}, ["tool", "arguments"])
+            for tool in tools
+        ]
+    }
+    return {"type": "json_schema", "json_schema": {"name": "call", "strict": True, "schema": _object({"call": union}, ["call"])}}
+
+
+def lower(schema: Any) -> dict[str, Any]:
+    """A schema with references inlined and without every keyword that such servers refuse or ignore."""
+    definitions = {}
+    if isinstance(schema, dict):
+        definitions = {**(schema.get("definitions") or {}), **(schema.get("$defs") or {})}
+    return _lowered(schema, definitions, 0)
+
+
+def _lowered(schema: Any, definitions: dict[str, Any], depth: int) -> dict[str, Any]:
+    if not isinstance(schema, dict) or depth > _MAX_DEPTH:
+        return {}
+    reference = schema.get("$ref")
+    if isinstance(reference, str):
+        return _lowered(definitions.get(reference.rpartition("/")[2]), definitions, depth + 1)
+    if isinstance(schema.get("oneOf"), list) and "anyOf" not in schema:
+        schema = {**schema, "anyOf": schema["oneOf"]}
+    lowered: dict[str, Any] = {key: value for key, value in schema.items() if key in _KEPT}
+    if isinstance(schema.get("properties"), dict):
+        lowered["properties"] = {name: _lowered(value, definitions, depth + 1) for name, value in schema["properties"].items()}
+        lowered.setdefault("additionalProperties", False)
+    if isinstance(schema.get("items"), dict):
+        lowered["items"] = _lowered(schema["items"], definitions, depth + 1)
+    if isinstance(lowered.get("additionalProperties"), dict):
+        lowered["additionalProperties"] = _lowered(lowered["additionalProperties"], definitions, depth + 1)
+    if "anyOf" in lowered:
+        lowered["anyOf"] = [_lowered(value, definitions, depth + 1) for value in items(lowered, "anyOf")]
+    return lowered
+
+
+def call_of(reply: str) -> NamedCall | None:
+    """The call that a reply spells, or None where it is something else."""
+    value, _ = loads(mend(reply))
+    call = value.get("call") if isinstance(value, dict) else None
+    name = string(call, "tool")
+    if not isinstance(call, dict) or not name or not isinstance(call.get("arguments"), dict):
+        return None
+    return NamedCall(name, encode(call["arguments"]).decode())
+
+
+def messages(
+    request: Request, tools: tuple[ToolSchema, ...], user_content: Callable[[tuple[Text | Image, ...]], Any]
+) -> list[dict[str, Any]]:
+    """The whole conversation as plain text: calls as the replies that would have made them, each followed by its result."""
+    system = "\n\n".join([*(text for text in request.system if text), section(tools)])
+    sent: list[dict[str, Any]] = [{"role": "system", "content": system}]
+    waiting: list[ToolCall] = []
+    for message in request.messages:
+        match message:
+            case User(parts=parts):
+                _say(sent, "user", user_content(parts))
+            case Assistant():
+                waiting = list(message.calls)
+                first = [_call_text(waiting[0])] if waiting else []
+                _say(sent, "assistant", "\n".join([*([message.text] if message.text else []), *first]))
+            case Results(parts=results):
+                for position, result in enumerate(results):
+                    if 0 < position < len(waiting):
+                        _say(sent, "assistant", _call_text(waiting[position]))
+                    _say(sent, "user", _result_text(result))
+    return sent
+
+
+def _say(sent: list[dict[str, Any]], role: str, content: Any) -> None:
+    """Add a message, or more text to the last one of this role: many chat templates demand that roles alternate."""
+    if not content:
+        return
+    last = sent[-1]
+    if last["role"] == role and isinstance(content, str) and isinstance(last["content"], str):
+        last["content"] += "\n\n" + content
+    else:
+        sent.append({"role": role, "content": content})
+
+
+def _call_text(call: ToolCall) -> str:
+    arguments, _ = loads(call.arguments)
+    return encode({"call": {"tool": call.name, "arguments": arguments if isinstance(arguments, dict) else {}}}).decode()
+
+
+def _result_text(result: ToolResult) -> str:
+    images = sum(isinstance(part, Image) for part in result.parts)
+    output = result.text + (f"\n[{images} image(s) left out: this model gets text only]" if images else "")
+    return encode({"result": {"tool": result.name, "kind": result.kind, "output": output}}).decode()
+
+
+def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def _described(tool: ToolSchema) -> str:
+    schema, _ = loads(tool.parameters)
+    required = items(schema, "required")
+    properties = schema.get("properties") if isinstance(schema, dict) else None
+    lines = [f"\n## {tool.name}\n{tool.description}\n"]
+    for name, value in (properties or {}).items():
+        optional = "" if name in required else ", optional"
+        lines.append(f"- {name} ({_kind(value)}{optional}): {string(value, 'description')}\n")
+    return "".join(lines)
+
+
+def _kind(schema: Any) -> str:
+    kinds = [string(schema, "type"), *(string(option, "type") for option in items(schema, "anyOf"))]
+    return " or ".join(kind for kind in kinds if kind and kind != "null") or "value"
