@@ -2,10 +2,14 @@
 
 from .base import Tool
 from .command.execute_command import execute_command
+from .edit.apply_diff import apply_diff
 from .edit.edit import edit
+from .edit.write_to_file import write_to_file
+from .read.list_files import list_files
 from .read.read_file import read_file
+from .read.search_files import search_files
 
 
 def coding_tools() -> tuple[Tool, ...]:
     """New tools for one session: some keep what they have seen of its files."""
-    return read_file(), edit(), execute_command()
+    return read_file(), list_files(), search_files(), write_to_file(), apply_diff(), edit(), execute_command()

@@ -8,6 +8,15 @@ from typing import Literal, NamedTuple
 from .endings import common_ending, fit_endings, fit_indentation, lines_of, unfolded
 
 Level = Literal["exact", "line endings", "white space"]
+
+
+def collapsed(line: str) -> str:
+    """A line with every run of blanks as one."""
+    return " ".join(line.split())
+
+
+KEYS: tuple[tuple[Level, Callable[[str], str]], ...] = (("exact", str), ("white space", str.strip), ("white space", collapsed))
+"""What makes two lines equal, the strictest first."""
 LOOKED_AT = 200_000
 """Lines of a file among which the nearest region is searched."""
 
@@ -102,7 +111,7 @@ def _any_ending(text: str, wanted: str) -> tuple[Span, ...]:
 
 def _any_blanks(text: str, wanted: str) -> tuple[Span, ...]:
     """Whole lines that are equal but for indentation and trailing blanks, else but for any run of blanks."""
-    return _by_lines(text, wanted, str.strip) or _by_lines(text, wanted, _collapsed)
+    return _by_lines(text, wanted, str.strip) or _by_lines(text, wanted, collapsed)
 
 
 def _by_lines(text: str, wanted: str, key: Callable[[str], str]) -> tuple[Span, ...]:
@@ -114,7 +123,7 @@ def _by_lines(text: str, wanted: str, key: Callable[[str], str]) -> tuple[Span, 
     starts = list(_starts(lines))
     closed = wanted.endswith("\n")
     spans: list[Span] = []
-    for at in _places(have, want):
+    for at in places(have, want):
         line, ending = lines[at + len(want) - 1]
         end = starts[at + len(want) - 1] + len(line) + (len(ending) if closed else 0)
         spans.append(Span(starts[at], end))
@@ -128,7 +137,7 @@ def _starts(lines: Sequence[tuple[str, str]]) -> Iterator[int]:
         at += len(line) + len(ending)
 
 
-def _places(have: Sequence[str], want: Sequence[str]) -> Iterator[int]:
+def places(have: Sequence[str], want: Sequence[str]) -> Iterator[int]:
     """Where `want` stands in `have`, without overlaps."""
     at, last = 0, len(have) - len(want)
     while at <= last:
@@ -137,10 +146,6 @@ def _places(have: Sequence[str], want: Sequence[str]) -> Iterator[int]:
             at += len(want)
         else:
             at += 1
-
-
-def _collapsed(line: str) -> str:
-    return " ".join(line.split())
 
 
 def _reindented(region: str, wanted: str, new: str) -> str:
@@ -157,11 +162,11 @@ def _likeliest(have: Sequence[str], want: Sequence[str]) -> int | None:
     """The line (from 0) where most lines of `want` would stand in their places; else that of a line like its longest one."""
     wanted: dict[str, list[int]] = {}
     for offset, line in enumerate(want):
-        if key := _collapsed(line):
+        if key := collapsed(line):
             wanted.setdefault(key, []).append(offset)
     votes: Counter[int] = Counter()
     for number, line in enumerate(have):
-        for offset in wanted.get(_collapsed(line), ())[:20]:
+        for offset in wanted.get(collapsed(line), ())[:20]:
             votes[max(0, number - offset)] += len(line.strip())
     if votes:
         return max(votes, key=lambda start: (votes[start], -start))
@@ -177,7 +182,7 @@ def _resembling(have: Sequence[str], wanted: dict[str, list[int]]) -> int | None
     matcher = SequenceMatcher(None, "", longest, autojunk=False)
     best, start = 0.6, None
     for number, line in enumerate(have[:20_000]):
-        key = _collapsed(line[:2_000])[:500]
+        key = collapsed(line[:2_000])[:500]
         if not key or 2 * min(len(key), len(longest)) / (len(key) + len(longest)) <= best:
             continue
         matcher.set_seq1(key)

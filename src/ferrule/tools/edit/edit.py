@@ -60,7 +60,7 @@ async def _run(params: Edit, context: ToolContext) -> ToolOutput:
         document = load(path)
     found = find(document.text, params.old_string)
     if found is None:
-        raise ToolError(no_match(document.text, params.old_string, "old_string", shown))
+        raise ToolError(f"Nothing was changed: {no_match(document.text, params.old_string, 'old_string', shown)}")
     _check_count(params, found, document, shown)
     text = _replaced(document.text, found, params)
     if text == document.text:
@@ -103,7 +103,7 @@ def _summary(document: Document, found: Found, shown: str) -> str:
 
 def no_match(text: str, wanted: str, name: str, shown: str) -> str:
     """Says that `wanted` (the parameter or part called `name`) is not in a file, what comes nearest, and what differs."""
-    head = f"`{name}` is not in {shown}. Nothing was changed."
+    head = f"`{name}` is not in {shown}."
     lines = wanted.splitlines()
     if lines and all(_NUMBERED.match(line) for line in lines):
         head += f" `{name}` seems to contain line numbers (`N | `); leave them out."
