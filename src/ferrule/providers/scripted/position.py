@@ -6,8 +6,9 @@ the others. Two rules keep the order where a process ends or an answer gets lost
 - A provider that has not played anything takes its position from the conversation: it goes on after the last answer there
   that bears a mark (opaque data that says which step it came from); each answer without a mark after it counts as one step
   that leaves an answer. What left nothing (a 429) and stands right after that is played again.
-- A sound answer that the next request of the same conversation does not hold was lost (its reader was killed) and is given
-  again. The same conversation: the same first user message and the same tools.
+- With `on_lost` "again", a sound answer that the next request of the same conversation does not hold was lost (its reader was
+  killed while this player lived on, as a server does) and is given again. The same conversation: the same first user message
+  and the same tools.
 """
 
 from dataclasses import dataclass
@@ -37,6 +38,7 @@ class Position:
         self._steps = script.steps
         self._order = tuple(index for index, step in enumerate(script.steps) if step.when is None)
         self._repeat = script.on_end == "repeat_last"
+        self._lost_again = script.on_lost == "again"
         self._played: dict[int, int] = {}
         self._next = 0
         self._adopted = False
@@ -82,7 +84,7 @@ class Position:
 
     def _lost(self, view: View) -> Turn | None:
         turn, answers = self._given.get((view.first_user, view.tools), (None, 0))
-        return turn if turn and answers == len(view.answers) and turn.step.again and is_sound(turn.step) else None
+        return turn if self._lost_again and turn and answers == len(view.answers) and is_sound(turn.step) else None
 
     def _in_order(self) -> Turn | None:
         while self._next < len(self._order) and self._used_up(self._order[self._next]):

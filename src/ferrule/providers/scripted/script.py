@@ -89,7 +89,6 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True):
     when: Match | None = None
     copy: dict[str, str] = {}
     times: Times = 1
-    again: bool = True
     wire: Wire = Wire()
     note: str = ""
 
@@ -105,11 +104,12 @@ class Step(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Script(Struct, frozen=True, forbid_unknown_fields=True):
-    """All steps in order; `on_end` is what happens when a request finds none left."""
+    """All steps in order. `on_end`: what happens when a request finds none left; `on_lost`: when an answer was not kept."""
 
     version: Literal[1]
     steps: tuple[Step, ...]
     on_end: Literal["error", "repeat_last"] = "error"
+    on_lost: Literal["next", "again"] = "next"
     note: str = ""
 
 
