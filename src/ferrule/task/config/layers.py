@@ -204,7 +204,7 @@ def _of_environment(environ: Mapping[str, str]) -> tuple[_Values, list[str]]:
     notes: list[str] = []
     for name in sorted(name for name in environ if name.startswith("FERRULE_") and name not in RESERVED):
         if name not in known:
-            if near := nearest(name.removeprefix("FERRULE_"), [variable.removeprefix("FERRULE_") for variable in known]):
+            if near := nearest(name.removeprefix("FERRULE_"), [other.removeprefix("FERRULE_") for other in known]):
                 notes.append(f"the variable {name} is no setting and is ignored; did you mean FERRULE_{near}?")
         elif environ[name].strip():
             key, type_ = known[name]

@@ -1,0 +1,217 @@
+"""From the words of a command line to one invocation, or a UsageError that says what would be right."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from ferrule.types.errors import UsageError
+
+from .flags import BY_NAME, COMMANDS, FROM_ELSEWHERE, RUN, FlagSpec
+
+
+class Given(NamedTuple):
+    """A setting from a flag: dotted key, the texts given, the flag."""
+
+    key: str
+    texts: tuple[str, ...]
+    flag: str
+
+
+class Invocation(NamedTuple):
+    """One understood command line. `headless` tells that `-p` was there; `resume` is a session id, a prefix or `latest`."""
+
+    command: str = RUN
+    action: str = ""
+    words: tuple[str, ...] = ()
+    headless: bool = False
+    prompt: str | None = None
+    resume: str | None = None
+    no_session: bool = False
+    folder: Path = Path()
+    extra: tuple[Path, ...] = ()
+    append_system_prompt: str = ""
+    settings: tuple[Given, ...] = ()
+    output_format: str = "text"
+    everything: bool = False
+    help: bool = False
+    version: bool = False
+
+
+def understand(arguments: Sequence[str]) -> Invocation:
+    """Raises UsageError for whatever cannot be meant."""
+    given, bare = _split(arguments)
+    if "--help" in given or "--version" in given:
+        return Invocation(help="--help" in given, version="--version" in given)
+    command, action, words = _command(bare, headless="--print" in given)
+    for name in given:
+        _belongs(BY_NAME[name], command)
+    prompt, words = _prompt(given, command, words)
+    _exclude(given, "--continue", "--resume")
+    for flag in ("--continue", "--resume"):
+        _exclude(given, flag, "--no-session")
+    return Invocation(
+        command=command,
+        action=action,
+        words=words,
+        headless="--print" in given,
+        prompt=prompt,
+        resume="latest" if "--continue" in given else _text(given, "--resume"),
+        no_session="--no-session" in given,
+        folder=_folder(given["-C"][-1], "-C") if "-C" in given else Path.cwd(),
+        extra=tuple(_folder(text, "--add-dir") for text in given.get("--add-dir", ())),
+        append_system_prompt=_text(given, "--append-system-prompt") or "",
+        settings=tuple(Given(BY_NAME[name].key, tuple(texts), name) for name, texts in given.items() if BY_NAME[name].key),
+        output_format=_format(_text(given, "--output-format") or "text", command),
+        everything="--all" in given,
+    )
+
+
+def _split(arguments: Sequence[str]) -> tuple[dict[str, list[str]], list[str]]:
+    """Flags by their long name with the texts given for each, and the words that are no flags."""
+    given: dict[str, list[str]] = {}
+    words: list[str] = []
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        if word == "--":
+            return given, words + rest
+        if not word.startswith("-") or word == "-":
+            words.append(word)
+        elif word.startswith("--"):
+            name, equals, text = word.partition("=")
+            _take(_known(name), text if equals else None, rest, given)
+        else:
+            _cluster(word, rest, given)
+    return given, words
+
+
+def _cluster(word: str, rest: list[str], given: dict[str, list[str]]) -> None:
+    """Short flags in one word: `-cp TEXT`, `-C/dir`."""
+    letters = word[1:]
+    while letters:
+        flag = _known(f"-{letters[0]}", word)
+        letters = letters[1:]
+        if flag.value:
+            _take(flag, letters or None, rest, given)
+            return
+        _take(flag, None, rest, given)
+
+
+def _known(name: str, word: str = "") -> FlagSpec:
+    if (flag := BY_NAME.get(name)) is not None:
+        return flag
+    hint = FROM_ELSEWHERE.get(word) or FROM_ELSEWHERE.get(name)
+    if hint is not None:
+        raise UsageError(f"unknown flag {word or name}; here it is {hint}")
+    from difflib import get_close_matches
+
+    near = get_close_matches(word or name, [*BY_NAME], 1, 0.6)
+    meant = f"did you mean {near[0]}?" if near else "ferrule --help shows all flags"
+    raise UsageError(f"unknown flag {word or name}; {meant}")
+
+
+def _take(flag: FlagSpec, text: str | None, rest: list[str], given: dict[str, list[str]]) -> None:
+    texts = given.setdefault(flag.name, [])
+    if not flag.value:
+        if text is not None:
+            raise UsageError(f"{flag.name} takes no value, but {text!r} was given")
+        return
+    if text is None and rest and not _is_flag(rest[0]):
+        text = rest.pop(0)
+    if text is None:
+        if flag.name != "--print":
+            raise UsageError(f"{flag.name} needs a value: {flag.name} {flag.value}")
+        return
+    if flag.choices and text not in flag.choices:
+        raise UsageError(f'{flag.name} must be one of {", ".join(flag.choices)}, not "{text}"')
+    texts.append(text)
+
+
+def _is_flag(word: str) -> bool:
+    """Whether a word can only be meant as a flag. A prompt or pattern may begin with a dash."""
+    return word.partition("=")[0] in BY_NAME
+
+
+def _command(words: list[str], headless: bool) -> tuple[str, str, tuple[str, ...]]:
+    if not words or headless:
+        return RUN, "", tuple(words)
+    command, rest = words[0], words[1:]
+    if command not in COMMANDS:
+        raise UsageError(_no_command(command, words))
+    actions = COMMANDS[command]
+    if not actions:
+        return command, "", _exactly(command, rest, 0)
+    if not rest:
+        raise UsageError(f"ferrule {command} needs one of: {', '.join(actions)}")
+    action, rest = rest[0], rest[1:]
+    if action not in actions:
+        raise UsageError(f'"{command} {action}" is no command; known: {", ".join(f"{command} {known}" for known in actions)}')
+    return command, action, _exactly(f"{command} {action}", rest, 1 if action in ("show", "rm") and command == "sessions" else 0)
+
+
+def _exactly(command: str, words: list[str], count: int) -> tuple[str, ...]:
+    if len(words) < count:
+        raise UsageError(f"{command} needs a session: ferrule {command} ID (ferrule sessions list shows them)")
+    if len(words) > count:
+        raise UsageError(f'{command} does not take "{words[count]}"')
+    return tuple(words)
+
+
+def _no_command(word: str, words: list[str]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, [*COMMANDS], 1, 0.7)
+    if near:
+        return f'"{word}" is no command; did you mean {near[0]}?'
+    import shlex
+
+    return f'"{word}" is no command; to give a task, write: ferrule -p {shlex.quote(" ".join(words))}'
+
+
+def _belongs(flag: FlagSpec, command: str) -> None:
+    if command in flag.commands:
+        return
+    if command == RUN:
+        raise UsageError(f"{flag.name} belongs to: {', '.join(f'ferrule {name}' for name in flag.commands)}")
+    raise UsageError(f"ferrule {command} does not take {flag.name}")
+
+
+def _prompt(given: dict[str, list[str]], command: str, words: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
+    """The prompt is what follows `-p`, or the only word where `-p` stands alone."""
+    if command != RUN:
+        return None, words
+    texts = [*given.get("--print", ()), *words]
+    if len(texts) > 1:
+        import shlex
+
+        raise UsageError(f"one prompt is expected, but there are {len(texts)}; quote it: -p {shlex.quote(' '.join(texts))}")
+    if texts and not texts[0].strip():
+        raise UsageError("the prompt is empty; say what to do: -p PROMPT")
+    return (texts[0] if texts else None), ()
+
+
+def _exclude(given: dict[str, list[str]], one: str, other: str) -> None:
+    if one in given and other in given:
+        raise UsageError(f"{one} and {other} exclude each other")
+
+
+def _text(given: dict[str, list[str]], name: str) -> str | None:
+    texts = given.get(name)
+    if texts and not texts[-1].strip():
+        raise UsageError(f"{name} needs a value that is not empty: {name} {BY_NAME[name].value}")
+    return texts[-1] if texts else None
+
+
+def _folder(text: str, flag: str) -> Path:
+    path = Path(text).expanduser()
+    if not path.exists():
+        raise UsageError(f"{flag} {text}: there is no such folder")
+    if not path.is_dir():
+        raise UsageError(f"{flag} {text}: this is not a folder")
+    return path.resolve()
+
+
+def _format(name: str, command: str) -> str:
+    if name == "stream-json" and command not in (RUN, "demo"):
+        raise UsageError(f"ferrule {command} writes text or json, not stream-json")
+    return name

@@ -1,0 +1,112 @@
+"""One command line from its words to its exit code. Expected failures are one sentence on standard error, never a traceback."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+
+from ferrule.types.errors import FerruleError, UsageError
+
+from .arguments import Invocation, understand
+from .flags import RUN
+
+NOTHING_TO_DO = """\
+what shall be done? Write for example:
+  ferrule -p "fix the failing test"       a task
+  git diff | ferrule -p "explain this"    a task with text from a pipe
+  ferrule -c -p "now add a test"          go on with the last session of this folder
+  ferrule --help                          everything else"""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Raises KeyboardInterrupt and BrokenPipeError, which the caller turns into exit codes."""
+    try:
+        invocation = understand(arguments)
+    except UsageError as error:
+        _complain(error)
+        return error.outcome.exit_code
+    try:
+        return _dispatch(invocation, dict(os.environ))
+    except FerruleError as error:
+        _complain(error)
+        if invocation.command == RUN and invocation.output_format != "text":
+            _report(invocation, error)
+        return error.outcome.exit_code
+
+
+def _dispatch(invocation: Invocation, environ: Mapping[str, str]) -> int:
+    from .show.output import deliver
+
+    if invocation.help:
+        from .help import HELP
+
+        return deliver(HELP)
+    if invocation.version:
+        from ferrule import __version__
+
+        return deliver(f"ferrule {__version__}\n")
+    match invocation.command:
+        case "sessions":
+            from .sessions import sessions
+
+            return sessions(invocation, environ)
+        case "config":
+            from .config import show_config
+
+            return show_config(invocation, environ)
+        case "doctor":
+            from .doctor import doctor
+
+            return doctor(invocation, environ)
+        case "demo":
+            from .demo import demo
+
+            return demo(invocation, environ)
+        case _:
+            return _run(invocation, environ)
+
+
+def _run(invocation: Invocation, environ: Mapping[str, str]) -> int:
+    from .prompt import gather
+
+    prompt = gather(invocation.prompt, sys.stdin, note, may_wait=invocation.prompt is None and invocation.resume is None)
+    if prompt is None and invocation.resume is None:
+        raise UsageError(NOTHING_TO_DO)
+    from ferrule.task.config.layers import user_file
+
+    from .start import configured, start
+
+    config = configured(invocation, environ)
+    from ferrule.task.open import TaskOptions
+
+    options = TaskOptions(
+        prompt=prompt,
+        folder=invocation.folder,
+        extra=invocation.extra,
+        resume=invocation.resume,
+        no_session=invocation.no_session,
+        config=config,
+        environ=environ,
+        user_folder=user_file(environ).parent,
+        append_system_prompt=invocation.append_system_prompt,
+    )
+    return start(options, invocation.output_format)
+
+
+def note(text: str) -> None:
+    """A remark that is neither progress nor a result."""
+    from .show.output import standard_error
+    from .show.terminal import clean
+
+    standard_error().text(f"ferrule: {clean(text)}\n")
+
+
+def _complain(error: FerruleError) -> None:
+    note(str(error) or type(error).__name__)
+
+
+def _report(invocation: Invocation, error: FerruleError) -> None:
+    from .headless import failed_result
+    from .show.output import result_json, result_line, standard_output
+
+    result = failed_result(error.outcome, str(error))
+    standard_output().bytes(result_json(result) if invocation.output_format == "json" else result_line(result))

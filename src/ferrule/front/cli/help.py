@@ -1,0 +1,39 @@
+"""What `ferrule --help` says: one screen."""
+
+HELP = """\
+Ferrule, a coding agent whose runs end honestly.
+
+Examples
+  ferrule -p "fix the failing test" --approve edits --verify "make test"
+  git diff | ferrule -p "explain this change" --output-format json
+  ferrule -c -p "now add a test for it"
+
+Task
+  -p, --print PROMPT       do this without asking anything; piped text joins it
+  -c, --continue           go on with the last session of this folder
+  -r, --resume ID          go on with this session; its first characters suffice
+  -C DIR                   work in DIR instead of the current folder
+  --add-dir DIR            let the task use DIR too (repeatable)
+  --no-session             keep nothing of this run
+  --verify CMD             must exit 0 before the task may finish (repeatable)
+Model
+  --model NAME             openai/…, openai-responses/…, anthropic/…, google/…,
+                           scripted/FILE, or ENDPOINT/… of the configuration
+  --effort LEVEL           none, low, medium or high
+  --append-system-prompt TEXT
+Rights
+  --approve WHAT           ask (nothing but reading without rules), edits, all
+  --allow RULE, --deny RULE   for single actions; deny wins (repeatable)
+Limits
+  --max-turns N   --max-tokens N   --max-cost USD   --max-time 90s|10m|2h
+Output
+  --output-format FORMAT   text, json or stream-json; progress goes to stderr
+  -h, --help   --version
+Commands
+  sessions list [--all] | show ID | rm ID      config show      doctor      demo
+
+Exit codes
+  0 finished   1 failed    2 wrong usage   3 needs an answer   4 limit reached
+  5 stuck      6 refused   7 incomplete    8 unverified        9 aborted
+  75 try again later       130 interrupted
+"""

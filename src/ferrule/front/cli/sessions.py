@@ -1,0 +1,121 @@
+"""`ferrule sessions list | show ID | rm ID`."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from ferrule.task.sessions import SessionInfo, StoredSession, list_sessions, read_session, remove_session
+from ferrule.types.messages import Assistant, Image, Text, ToolCall, ToolResult, User
+from ferrule.types.records import Answered, AssistantSaid, CallFinished, Entry, RunEnded, UserSaid
+
+from .arguments import Invocation
+from .show.output import deliver, standard_error
+from .show.progress import MARKS, telling
+from .show.terminal import clean, one_line
+
+RESULT_LINES = 6
+WIDTH = 100
+
+
+def sessions(invocation: Invocation, environ: Mapping[str, str]) -> int:
+    """Raises UsageError for an unknown session, StoreError for one that cannot be read or removed."""
+    json = invocation.output_format == "json"
+    match invocation.action:
+        case "list":
+            return _list(environ, None if invocation.everything else invocation.folder, json)
+        case "show":
+            stored = asyncio.run(read_session(environ, invocation.words[0]))
+            return deliver(_as_json({"session": stored.info, "records": stored.records}) if json else conversation(stored))
+        case _:
+            removed = remove_session(environ, invocation.words[0])
+            return deliver(_as_json({"removed": removed}) if json else f"removed {removed}\n")
+
+
+def _as_json(value: object) -> bytes:
+    return msgspec.json.encode(value) + b"\n"
+
+
+def _list(environ: Mapping[str, str], folder: Path | None, json: bool) -> int:
+    found = list_sessions(environ, folder)
+    if json:
+        return deliver(_as_json(found))
+    if found:
+        return deliver(table(found, with_folder=folder is None))
+    where = "" if folder is None else f" of {clean(str(folder))}; ferrule sessions list --all shows those of other folders"
+    standard_error().text(f"ferrule: there are no sessions{where}\n")
+    return 0
+
+
+def table(found: Sequence[SessionInfo], with_folder: bool) -> str:
+    """One line a session under a heading; times are local."""
+    heading = ("SESSION", "LAST WRITTEN", "OUTCOME", *(("FOLDER",) if with_folder else ()), "TASK")
+    rows = [heading, *(_row(info, with_folder) for info in found)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(heading) - 1)]
+    return "".join(
+        "  ".join([*(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)), row[-1]]) + "\n" for row in rows
+    )
+
+
+def _row(info: SessionInfo, with_folder: bool) -> tuple[str, ...]:
+    written = time.strftime("%Y-%m-%d %H:%M", time.localtime(info.updated))
+    outcome = "damaged" if info.problem else str(info.outcome or "open")
+    folder = (one_line(info.folder, WIDTH),) if with_folder else ()
+    return (info.id, written, outcome, *folder, one_line(info.problem or info.title, WIDTH))
+
+
+def conversation(stored: StoredSession) -> str:
+    """A whole session as a person reads it."""
+    info = stored.info
+    heading = f"session {info.id}\nfolder  {clean(info.folder)}\noutcome {info.outcome or 'open'}\n"
+    return heading + "".join(readable(record.entry) for record in stored.records)
+
+
+def readable(entry: Entry) -> str:
+    """An entry as a person reads it, empty for what is no part of the conversation."""
+    match entry:
+        case UserSaid(message=message, origin=origin):
+            return _block("you" if origin == "person" else origin, _said(message))
+        case AssistantSaid(message=message):
+            return _assistant(message)
+        case CallFinished(result=result):
+            return _result(result)
+        case Answered(text=text):
+            return _block("you answered", clean(text))
+        case RunEnded(outcome=outcome, result=result, error=error):
+            about = result if error is None or error.strip() == result.strip() else f"{result}\n{error}"
+            return _block(f"ended: {outcome} (exit {outcome.exit_code})", clean(about))
+        case _:
+            return ""
+
+
+def _assistant(message: Assistant) -> str:
+    calls = [_call(call) for call in message.calls]
+    text = clean(message.text).strip()
+    return _block(f"model {clean(message.model)}", text) + "".join(f"  → {call}\n" for call in calls)
+
+
+def _call(call: ToolCall) -> str:
+    return one_line(f"{call.name} {telling(call.arguments)}", WIDTH)
+
+
+def _result(result: ToolResult) -> str:
+    lines = clean(result.text).splitlines()
+    shown = lines[:RESULT_LINES]
+    if len(lines) > RESULT_LINES:
+        shown.append(f"… {len(lines) - RESULT_LINES} more lines")
+    pictures = sum(isinstance(part, Image) for part in result.parts)
+    shown += [f"({pictures} image{'' if pictures == 1 else 's'})"] if pictures else []
+    return f"  {MARKS[result.kind][0]} {result.name}: {result.kind}\n" + "".join(
+        f"    {one_line(line, WIDTH)}\n" for line in shown
+    )
+
+
+def _said(message: User) -> str:
+    return "\n".join(clean(part.text) if isinstance(part, Text) else "(image)" for part in message.parts)
+
+
+def _block(heading: str, text: str) -> str:
+    return f"\n{heading}\n" + "".join(f"  {line}\n" for line in text.splitlines())

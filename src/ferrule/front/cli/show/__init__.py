@@ -1,0 +1,1 @@
+"""What a person or a script sees of a run: lines, JSON, and the streams that carry them."""

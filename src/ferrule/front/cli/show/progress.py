@@ -1,0 +1,164 @@
+"""A task's events as lines for a person: what the model says, one line a tool call, and whatever went wrong on the way."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from ferrule.types.messages import Assistant, ToolCall, ToolResult
+from ferrule.types.records import (
+    AssistantSaid,
+    CallFinished,
+    CallStarted,
+    Entry,
+    ModelChosen,
+    Repaired,
+    Retried,
+    TodosSet,
+    UserSaid,
+)
+from ferrule.types.result import Output, RecordAdded, Streaming, TaskEvent
+from ferrule.types.stream import Failed, PartBegan, PartDelta, StreamEvent
+
+from .terminal import DIM, GREEN, RED, YELLOW, Look, clean, duration, one_line
+
+MARKS = {
+    "ok": ("✓", GREEN),
+    "error": ("✗", RED),
+    "denied": ("⊘", YELLOW),
+    "interrupted": ("‖", YELLOW),
+    "skipped": ("↷", DIM),
+    "unknown": ("?", YELLOW),
+}
+TELLING = ("path", "file_path", "command", "pattern", "regex", "query", "question")
+QUIET = frozenset({"attempt_completion", "update_todo_list"})
+
+
+class Progress:
+    """Writes through `write`; `show` takes the events in their order, `finish` leaves the cursor at the start of a line."""
+
+    def __init__(self, write: Callable[[str], None], look: Look) -> None:
+        self.write = write
+        self.look = look
+        self.calls: dict[str, ToolCall] = {}
+        self.texts: set[int] = set()
+        self.streamed = False
+        self.mid_line = False
+        self.status = False
+
+    def show(self, event: TaskEvent) -> None:
+        match event:
+            case RecordAdded(record=record):
+                self._entry(record.entry)
+            case Streaming(event=streamed):
+                self._stream(streamed)
+            case Output():
+                pass
+
+    def finish(self) -> None:
+        self._clear_status()
+        if self.mid_line:
+            self.write("\n")
+            self.mid_line = False
+
+    def line(self, text: str) -> None:
+        self.finish()
+        self.write(text + "\n")
+
+    def _entry(self, entry: Entry) -> None:
+        match entry:
+            case AssistantSaid(message=message):
+                self._said(message)
+            case CallStarted(call_id=call_id, name=name):
+                self._started(call_id, name)
+            case CallFinished(result=result, seconds=seconds):
+                self._finished(result, seconds)
+            case Retried(fault=fault, delay=delay):
+                self._notice("↻", f"{fault.sentence} Asking again in {duration(delay)}.")
+            case Repaired(by=by, what=what):
+                more = f" (and {len(what) - 1} more)" if len(what) > 1 else ""
+                self._notice("⚒", f"repaired by {by}: {what[0] if what else 'nothing'}{more}")
+            case UserSaid(origin="reminder"):
+                self._notice("↻", "the model stopped without ending the task and was reminded")
+            case ModelChosen(model=model, endpoint=endpoint):
+                self._notice("·", f"asking {model} at {endpoint}")
+            case TodosSet(todos=todos) if todos:
+                done = sum(todo.status == "completed" for todo in todos)
+                now = next((todo.text for todo in todos if todo.status == "in_progress"), "")
+                self._notice("·", f"todos {done}/{len(todos)}" + (f": {now}" if now else ""))
+            case _:
+                pass
+
+    def _stream(self, event: StreamEvent) -> None:
+        match event:
+            case PartBegan(index=index, kind="text"):
+                self.texts.add(index)
+                self.finish()
+            case PartBegan(index=index):
+                self.texts.discard(index)
+            case PartDelta(index=index, text=text) if index in self.texts and text:
+                self._text(text)
+                self.streamed = True
+            case Failed():
+                self.finish()
+                self.texts.clear()
+                self.streamed = False
+            case _:
+                pass
+
+    def _text(self, text: str) -> None:
+        self._clear_status()
+        shown = clean(text)
+        self.write(self.look.paint(shown, DIM))
+        self.mid_line = not shown.endswith("\n")
+
+    def _said(self, message: Assistant) -> None:
+        if not self.streamed and message.text.strip():
+            self.finish()
+            self._text(message.text)
+        self.finish()
+        self.streamed = False
+        self.texts.clear()
+        self.calls |= {call.id: call for call in message.calls}
+
+    def _started(self, call_id: str, name: str) -> None:
+        if not self.look.live:
+            return
+        self.finish()
+        self.write(self.look.paint(f"  {self.look.symbol('…')} {self._named(name, call_id, self.look.width - 5)}", DIM))
+        self.status = True
+
+    def _finished(self, result: ToolResult, seconds: float) -> None:
+        mark, style = MARKS[result.kind]
+        took = duration(seconds)
+        failed = result.kind in ("error", "denied", "unknown")
+        width = self.look.width - 6 - len(took)
+        named = self._named(result.name, result.call_id, width)
+        why = one_line(result.text, max(width - len(named) - 2, 40)) if failed else ""
+        shown = f"  {self.look.paint(self.look.symbol(mark), style)} {named}  {self.look.paint(took, DIM)}"
+        self.line(shown + (f": {self.look.paint(why, style)}" if why else ""))
+
+    def _named(self, name: str, call_id: str, width: int) -> str:
+        call = self.calls.get(call_id)
+        about = "" if call is None or name in QUIET else telling(call.arguments)
+        return one_line(f"{name} {about}", width)
+
+    def _notice(self, symbol: str, text: str) -> None:
+        self.line(self.look.paint(f"  {self.look.symbol(symbol)} {one_line(text, self.look.width - 4)}", DIM))
+
+    def _clear_status(self) -> None:
+        if self.status:
+            self.write("\r\x1b[K")
+            self.status = False
+
+
+def telling(arguments: str) -> str:
+    """What a call is about, from its arguments: a path, a command, a pattern, else its first short text."""
+    try:
+        given = msgspec.json.decode(arguments, type=dict[str, object])
+    except msgspec.DecodeError:
+        return ""
+    texts = {name: value for name, value in given.items() if isinstance(value, str)}
+    named = [texts[name] for name in TELLING if name in texts]
+    if "path" in texts and len(named) > 1:
+        return f"{named[1]} in {named[0]}"
+    return next(iter(named or texts.values()), "")
