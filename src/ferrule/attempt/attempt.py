@@ -4,12 +4,13 @@ An attempt never retries itself (law 7): what failed is a field of its result, a
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from ferrule.stream.calls import normalise
 from ferrule.types.fault import Fault
-from ferrule.types.messages import Assistant, Text, User
+from ferrule.types.messages import Assistant, Text, ToolCall, User
 from ferrule.types.records import AssistantSaid, AttemptEnded, AttemptStarted, Repaired, UserSaid
 from ferrule.types.result import Denial
 from ferrule.types.stream import Done, Failed
@@ -97,27 +98,25 @@ class _Attempt:
         await self.setup.log.add(*entries, AssistantSaid(message, done.usage, round(seconds, 4)))
         if not message.calls:
             return self.result("yielded", message=message)
-        return await self.settle_calls(message)
+        return await self.settle_calls(message.calls)
 
     async def finish_open_calls(self) -> AttemptResult | None:
-        """Calls that a crash left open: decided again where they had not begun or may run again, unknown where they had."""
-        message = self.setup.log.conversation.open_message
-        return None if message is None else await self.settle_calls(message, resumed=True)
+        """Calls that a crash left open and that `recover` did not close: they had not begun, or may run again."""
+        calls = [call.call for call in self.setup.log.conversation.open_calls]
+        return await self.settle_calls(calls) if calls else None
 
-    async def settle_calls(self, message: Assistant, resumed: bool = False) -> AttemptResult | None:
-        open_ids = self.setup.log.conversation.open_ids
-        calls = [call for call in message.calls if call.id in open_ids] if resumed else message.calls
+    async def settle_calls(self, calls: Sequence[ToolCall]) -> AttemptResult | None:
         settled = await settle(self.setup, calls)
         self.denials += settled.denials
         if settled.ends is not None:
             return self.result("ended", ends=settled.ends)
         if settled.waits is not None:
             return self.result("waiting", waits=settled.waits)
-        return await self.watch_repetition(message)
+        return await self.watch_repetition(calls)
 
-    async def watch_repetition(self, message: Assistant) -> AttemptResult | None:
+    async def watch_repetition(self, calls: Sequence[ToolCall]) -> AttemptResult | None:
         results = self.setup.log.conversation.last_results
-        count = self.repetition.add(message.calls, results)
+        count = self.repetition.add(calls, results)
         if count >= STOP_AT:
             return self.result("stuck", why=f"The same calls gave the same results {count} times in a row.")
         if count >= WARN_AT:

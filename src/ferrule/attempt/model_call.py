@@ -3,6 +3,7 @@
 from contextlib import aclosing
 
 from ferrule.context.pairing import repair
+from ferrule.store.folds import Started
 from ferrule.types.fault import Fault
 from ferrule.types.request import Request
 from ferrule.types.result import Streaming
@@ -15,7 +16,8 @@ from .setup import Setup
 def build_request(setup: Setup) -> tuple[Request, tuple[str, ...]]:
     """The request for the conversation as it stands, and what had to be repaired in its view (law 4)."""
     conversation = setup.log.conversation
-    messages, report = repair(conversation.messages, unknown=conversation.started_calls)
+    started = frozenset(call.call.id for call in conversation.open_calls if isinstance(call.state, Started))
+    messages, report = repair(conversation.messages, started)
     request = Request(
         system=setup.system,
         messages=tuple(messages),

@@ -1,5 +1,6 @@
 """Gives every call that an earlier run left open its result, before anything else is said (law 3)."""
 
+from ferrule.store.folds import NotStarted, Started
 from ferrule.types.messages import ResultKind, Text, ToolCall, ToolResult
 from ferrule.types.records import CallFinished
 from ferrule.types.tools import Effect
@@ -22,15 +23,13 @@ async def recover(setup: Setup, spoken: bool) -> None:
     """
     entries = []
     for open_call in setup.log.conversation.open_calls:
-        call = open_call.call
-        if open_call.waiting:
-            continue
-        if open_call.started is Effect.MUTATING:
-            entries.append(_finished(call, "unknown", UNKNOWN))
-        elif spoken and open_call.started is None:
-            entries.append(_finished(call, "skipped", NEVER_STARTED))
-        elif spoken:
-            entries.append(_finished(call, "interrupted", BROKEN_OFF))
+        match open_call.state:
+            case Started(effect=Effect.MUTATING):
+                entries.append(_finished(open_call.call, "unknown", UNKNOWN))
+            case NotStarted() if spoken:
+                entries.append(_finished(open_call.call, "skipped", NEVER_STARTED))
+            case Started() if spoken:
+                entries.append(_finished(open_call.call, "interrupted", BROKEN_OFF))
     if entries:
         await setup.log.add(*entries)
 

@@ -34,4 +34,4 @@ def next_delay(fault: Fault, failures: int, retries: int, idle: int, jitter: flo
         if fault.retry_after > LONGEST_RETRY_AFTER:
             return GiveUp(f"It asks to wait {fault.retry_after:.0f} seconds.")
         return fault.retry_after + 0.1 * jitter
-    return min(BASE_SECONDS * 2 ** (failures - 1), LONGEST_SECONDS) * (0.75 + 0.5 * jitter)
+    return min(BASE_SECONDS * 2.0 ** (failures - 1), LONGEST_SECONDS) * (0.75 + 0.5 * jitter)

@@ -12,6 +12,7 @@ from ferrule.types.records import (
     AssistantSaid,
     CallFinished,
     CallStarted,
+    ModelChosen,
     Record,
     Retried,
     RunEnded,
@@ -64,7 +65,8 @@ class _Turn:
 class Conversation:
     """Everything that a run wants to know of one branch, kept up to date record by record.
 
-    `add` takes constant time (amortised); results are put into `messages` when that is next read.
+    `add` takes constant time (amortised); results are put into `messages` when that is next read. `calls_made` counts all calls,
+    `refusals` the terminal actions that gates refused since the person last spoke.
     """
 
     def __init__(self, branch: str = MAIN) -> None:
@@ -78,14 +80,19 @@ class Conversation:
         self.todos: tuple[Todo, ...] = ()
         self.usage: Usage = NOTHING
         self.last_outcome: RunEnded | None = None
+        self.model: ModelChosen | None = None
+        self.calls_made = 0
+        self.refusals = 0
 
     def add(self, record: Record) -> None:
         """Records of other branches change nothing."""
         if record.branch != self._branch:
             return
         match record.entry:
-            case UserSaid(message=message):
+            case UserSaid(message=message, origin=origin):
                 self._messages.append(message)
+                if origin == "person":
+                    self.refusals = 0
             case AssistantSaid(message=message, usage=usage):
                 self._assistant(message)
                 self.usage = self.usage.plus(usage)
@@ -95,9 +102,11 @@ class Conversation:
                 self._state(id, Waiting(question))
             case Answered(call_id=id, text=text):
                 self._answer(id, text)
-            case CallFinished(result=result, changes=changes):
+                self.refusals = 0
+            case CallFinished(result=result, changes=changes, gates=gates):
                 self._result(result)
                 self._change(changes)
+                self.refusals += bool(gates) and result.kind == "error"
             case Approval(decision="deny") as approval:
                 self._denials.append(self._denial(approval))
             case TodosSet(todos=todos):
@@ -106,6 +115,8 @@ class Conversation:
                 self.usage = self.usage.plus(usage)
             case RunEnded() as ended:
                 self.last_outcome = ended
+            case ModelChosen() as chosen:
+                self.model = chosen
             case _:
                 pass
 
@@ -122,6 +133,22 @@ class Conversation:
             return ()
         turn = self._turns[-1]
         return tuple(OpenCall(call, turn.states.get(call.id, NotStarted())) for call in turn.calls if call.id not in turn.results)
+
+    @property
+    def waiting(self) -> tuple[ToolCall, Question] | None:
+        """The call that waits for an answer, and what it asks."""
+        for each in self.open_calls:
+            if isinstance(each.state, Waiting):
+                return each.call, each.state.question
+        return None
+
+    @property
+    def last_results(self) -> tuple[ToolResult, ...]:
+        """The results of the last assistant message with calls, in the order of the calls."""
+        if not self._turns:
+            return ()
+        turn = self._turns[-1]
+        return tuple(turn.results[call.id] for call in turn.calls if call.id in turn.results)
 
     @property
     def changes(self) -> tuple[FileChange, ...]:
@@ -141,6 +168,7 @@ class Conversation:
         self._show_results()
         self._messages.append(message)
         turn = _Turn(message.calls, len(self._messages))
+        self.calls_made += len(turn.calls)
         self._turns.append(turn)
         for call in turn.calls:
             self._by_call[call.id] = turn

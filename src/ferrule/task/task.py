@@ -98,14 +98,15 @@ class Task:
         waiting = conversation.waiting
         await recover(self.setup, spoken=self.prompt is not None)
         if waiting is not None:
+            call, question = waiting
             if self.prompt is None:
-                raise UsageError(f"The session waits for an answer to: {waiting.question.text} Answer it with -p ANSWER.")
-            await log.add(Answered(waiting.call_id, self.prompt))
+                raise UsageError(f"The session waits for an answer to: {question.text} Answer it with -p ANSWER.")
+            await log.add(Answered(call.id, self.prompt))
         elif self.prompt is not None:
             await log.add(UserSaid(User((Text(self.prompt),)), "person"))
         elif not conversation.messages:
             raise UsageError("The session holds no prompt yet. Say what to do with -p TEXT.")
-        elif conversation.last_outcome is Outcome.FINISHED:
+        elif conversation.last_outcome is not None and conversation.last_outcome.outcome is Outcome.FINISHED:
             raise UsageError("The task of this session is finished. Say what to do next with -p TEXT.")
         elif not conversation.open_calls and isinstance(conversation.messages[-1], Assistant):
             await log.add(UserSaid(User((Text(self.contract.reminder),)), "reminder"))
