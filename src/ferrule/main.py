@@ -4,44 +4,45 @@ import sys
 
 from ferrule import __version__
 
+TYPE_CHECKING = False  # importing `typing` for this would double the time of `--version`
+if TYPE_CHECKING:
+    from typing import TextIO
+
 
 def main() -> int:
     """Run the command line of this process and return its exit code."""
     arguments = sys.argv[1:]
+    if arguments == ["--version"]:
+        return 0 if _write(sys.stdout, f"ferrule {__version__}\n") else 1
+    if sys.platform == "win32":
+        _write(sys.stderr, "ferrule: native Windows is not supported; run it inside WSL 2, where it works as on Linux\n")
+        return 2
     try:
-        if arguments == ["--version"]:
-            sys.stdout.write(f"ferrule {__version__}\n")
-            code = 0
-        elif sys.platform == "win32":
-            sys.stderr.write("ferrule: native Windows is not supported; please run it inside WSL 2, where it works as on Linux\n")
-            code = 2
-        else:
-            from ferrule.front.cli.command import run
+        from ferrule.front.cli.command import run
 
-            code = run(arguments)
+        code = run(arguments)
     except KeyboardInterrupt:
         code = 130
-    except BrokenPipeError:
-        code = 0
-    return code if _flush() else code or 1
+    delivered = [_write(stream, "") for stream in (sys.stdout, sys.stderr)]
+    return code if all(delivered) else code or 1
 
 
-def _flush() -> bool:
-    """Write out what is buffered. False where that is impossible, unless the reader has just gone.
+def _write(stream: "TextIO | None", text: str) -> bool:
+    """Write and flush. False where that is impossible, unless the reader has just gone.
 
     The interpreter is kept from complaining when it closes its streams.
     """
-    delivered = True
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            if stream is not None:
-                stream.flush()
-        except OSError as error:
-            import os
+    if stream is None:
+        return True
+    try:
+        stream.write(text)
+        stream.flush()
+    except OSError as error:
+        import os
 
-            delivered = delivered and isinstance(error, BrokenPipeError)
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-    return delivered
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        return isinstance(error, BrokenPipeError)
+    return True
 
 
 if __name__ == "__main__":

@@ -14,8 +14,8 @@ FULL = """\
 model = "local/qwen"
 effort = "low"
 approve = "edits"
-allow = ["execute make *"]
-deny = ["execute rm *"]
+allow = ["execute:make *"]
+deny = ["execute:rm *"]
 verify = ["make test"]
 command_timeout = "2m"
 retention_days = 30
@@ -100,8 +100,8 @@ def test_a_full_file_becomes_the_whole_configuration(place: Place) -> None:
         model="local/qwen",
         effort="low",
         approve="edits",
-        allow=("execute make *",),
-        deny=("execute rm *",),
+        allow=("execute:make *",),
+        deny=("execute:rm *",),
         verify=("make test",),
         command_timeout=120.0,
         retention_days=30,
@@ -129,10 +129,10 @@ def test_later_layers_win_and_each_value_knows_its_origin(place: Place) -> None:
 
 
 def test_rules_of_all_layers_add_up(place: Place) -> None:
-    place.trust('deny = ["user"]')
-    place.project.write_text('deny = ["project"]')
-    loaded = place.load(Flag("deny", ("flag one", "flag two"), "--deny"), FERRULE_DENY="variable one\nvariable two\n")
-    assert loaded.config.deny == ("user", "project", "variable one", "variable two", "flag one", "flag two")
+    place.trust('deny = ["read:user"]')
+    place.project.write_text('deny = ["read:project"]')
+    loaded = place.load(Flag("deny", ("read:flag", "ask"), "--deny"), FERRULE_DENY="network\nread:variable\n")
+    assert loaded.config.deny == ("read:user", "read:project", "network", "read:variable", "read:flag", "ask")
     assert loaded.origins["deny"] == f"{place.user}:2, {place.project}:1, FERRULE_DENY, --deny"
 
 
@@ -200,6 +200,10 @@ WRONG_FILES = {
     "[limits]\nturns = 0": "{user}:2: limits.turns must be a whole number of at least 1, not 0",
     "[limits]\ncost = nan": "{user}:2: limits.cost must be an amount of US dollars above 0, not nan",
     'command_timeout = "soon"': '{user}:1: command_timeout must be a time above 0 such as 90, 90s, 10m or 2h, not "soon"',
+    'allow = ["run:x"]': (
+        "{user}:1: allow: The rule `run:x` names no kind of action: a rule is KIND or KIND:PATTERN, such as `write:src/**`, "
+        "`execute:git status *` or `execute:pytest`. Kinds are read, write, execute, network, ask."
+    ),
     "limits = 3": "{user}:1: limits must be a table, written [limits]",
     "endpoints = 3": "{user}:1: endpoints must be a table, written [endpoints.NAME]",
     'effort = "max"': '{user}:1: effort must be one of none, low, medium, high, not "max"',

@@ -18,7 +18,7 @@ what shall be done? Write for example:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Raises KeyboardInterrupt and BrokenPipeError, which the caller turns into exit codes."""
+    """Raises KeyboardInterrupt, which the caller turns into an exit code."""
     try:
         invocation = understand(arguments)
     except UsageError as error:

@@ -22,8 +22,9 @@ Model
   --effort LEVEL           none, low, medium or high
   --append-system-prompt TEXT
 Rights
-  --approve WHAT           ask (nothing but reading without rules), edits, all
-  --allow RULE, --deny RULE   for single actions; deny wins (repeatable)
+  --approve WHAT           ask (only reading), edits (writing too), or all
+  --allow RULE             such as "execute:pytest *" or "write:docs/**" (repeatable)
+  --deny RULE              the same; it wins (repeatable)
 Limits
   --max-turns N   --max-tokens N   --max-cost USD   --max-time 90s|10m|2h
 Output

@@ -174,7 +174,19 @@ def checked(key: Key, type_: Any, value: object, subject: str) -> Any:
         raise UsageError(f"{subject} must be {words}, not {shown(value)}") from error
     if converted is None or not holds(converted):
         raise UsageError(f"{subject} must be {words}, not {shown(value)}")
+    if key in (("allow",), ("deny",)):
+        _check_rules(converted, subject)
     return converted.rstrip("/") if rule_name == "endpoints.*.base_url" else converted
+
+
+def _check_rules(rules: tuple[str, ...], subject: str) -> None:
+    from ferrule.policy.rules import parse_rule
+
+    for rule in rules:
+        try:
+            parse_rule(rule)
+        except UsageError as error:
+            raise UsageError(f"{subject}: {error}") from error
 
 
 def from_text(key: Key, type_: Any, text: str, subject: str) -> Any:

@@ -23,7 +23,7 @@ class Row(Struct, frozen=True):
 
 
 def rows(loaded: Loaded) -> tuple[Row, ...]:
-    """Every setting in the order of the schema, then those of the named endpoints."""
+    """Every setting in the order of the schema, then those of the named endpoints that are known."""
     nested = msgspec.to_builtins(loaded.config)
     found = [_row(key, _at(nested, key), loaded) for key, _, _ in plain_keys()]
     for name in loaded.config.endpoints:
@@ -66,7 +66,7 @@ def _leaves(table: Mapping[str, Any], prefix: Key) -> list[tuple[Key, Any]]:
     for name, value in table.items():
         if isinstance(value, Mapping) and name != "headers":
             found += _leaves(value, (*prefix, name))
-        else:
+        elif value is not None:
             found.append(((*prefix, name), value))
     return found
 

@@ -79,7 +79,7 @@ class Progress:
                 self._notice("⚒", f"repaired by {by}: {what[0] if what else 'nothing'}{more}")
             case UserSaid(origin="reminder"):
                 self._notice("↻", "the model stopped without ending the task and was reminded")
-            case ModelChosen(model=model, endpoint=endpoint):
+            case ModelChosen(model=model, endpoint=endpoint) if "://" in endpoint:
                 self._notice("·", f"asking {model} at {endpoint}")
             case TodosSet(todos=todos) if todos:
                 done = sum(todo.status == "completed" for todo in todos)

@@ -52,7 +52,9 @@ class PersonView:
         self.abandoned = False
 
     def begin(self, task: Opened, folder: str) -> None:
-        self.progress.line(self.look.paint(f"{self.look.symbol('●')} {clean(task.model)} in {clean(folder)}", DIM))
+        dialect, _, name = task.model.partition("/")
+        model = f"a script ({name.rpartition('/')[2]})" if dialect == "scripted" else task.model
+        self.progress.line(self.look.paint(f"{self.look.symbol('●')} {clean(model)} in {clean(folder)}", DIM))
 
     def event(self, event: TaskEvent) -> None:
         self.progress.show(event)
