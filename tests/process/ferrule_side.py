@@ -7,8 +7,9 @@ import asyncio
 import os
 import sys
 
-from ferrule.process.supervisor import Supervisor
 from probe import shell
+
+from ferrule.process.supervisor import Supervisor
 
 
 async def main(ending: str, script: str) -> None:

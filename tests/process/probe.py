@@ -9,9 +9,8 @@ from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ferrule.process.supervisor import Supervisor
-
 from ferrule.process.protocol import Command, Ended
+from ferrule.process.supervisor import Supervisor
 
 T = TypeVar("T")
 ENVIRONMENT = (("PATH", os.environ["PATH"]),)
@@ -60,7 +59,11 @@ def gone(pid: int) -> bool:
 
 
 def ended(pid: int) -> bool:
-    return command_line(pid) == []
+    """Runs no more and holds nothing open; may wait to be reaped by whoever inherited it."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in "ZX"
+    except OSError:
+        return True
 
 
 def open_files() -> int:

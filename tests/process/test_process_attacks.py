@@ -3,11 +3,25 @@ import os
 import signal
 
 import pytest
-from ferrule.process.supervisor import Supervisor
 
 from ferrule.process.protocol import Ended
+from ferrule.process.supervisor import Supervisor
 
-from .probe import bounded, carriers, children_of, ended, gone, marker, outcome, python, shell, sleepers, supervised, until
+from .probe import (
+    bounded,
+    carriers,
+    children_of,
+    ended,
+    gone,
+    marker,
+    outcome,
+    python,
+    shell,
+    sleepers,
+    supervised,
+    until,
+    wait_until,
+)
 
 
 def test_command_that_kills_its_parent_is_ended_and_told() -> None:
@@ -71,7 +85,8 @@ def test_supervisor_killed_between_commands_is_replaced() -> None:
             assert supervisor.pid is not None
             os.kill(supervisor.pid, signal.SIGKILL)
             pid = supervisor.pid
-            assert await until(lambda pid=pid: ended(pid))  # type: ignore[misc]
+            # without a turn of the loop, so that the next command meets a supervisor that is not known to be dead
+            assert wait_until(lambda pid=pid: ended(pid))  # type: ignore[misc]
         return codes
 
     assert supervised(use) == [1, 2, 3]

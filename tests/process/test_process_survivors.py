@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from .probe import FERRULE_SIDE, carriers, children_of, command_line, gone, marker, sleepers, wait_until
+from .probe import FERRULE_SIDE, carriers, children_of, command_line, ended, marker, sleepers, wait_until
 
 DAEMON = """
 import os, sys
@@ -62,7 +62,7 @@ def test_no_process_outlives_ferrule_when_it_is_killed(case: str) -> None:
         side.kill()
         side.wait()
         assert wait_until(lambda: survivors(mark, side.pid) == []), carriers(mark)
-        assert wait_until(lambda: all(gone(pid) for pid in below))
+        assert wait_until(lambda: all(ended(pid) for pid in below))
 
 
 def test_no_process_outlives_ferrule_when_its_whole_process_group_is_killed() -> None:
@@ -81,7 +81,7 @@ def test_supervisor_ends_when_ferrule_exits_normally(ending: str) -> None:
         pid, exit_code = side.stdout.readline().split()
         assert exit_code == b"7"
         assert side.wait(timeout=5) == 0
-        assert wait_until(lambda: gone(int(pid)))
+        assert wait_until(lambda: ended(int(pid)))
 
 
 def test_command_has_no_terminal_though_ferrule_has_one() -> None:
@@ -106,3 +106,4 @@ def test_supervisor_keeps_neither_terminal_nor_folder_nor_files_of_ferrule(tmp_p
         assert os.readlink(f"/proc/{supervisor}/cwd") == "/"
         assert os.getsid(supervisor) == supervisor
         assert command_line(supervisor) != []
+        side.kill()

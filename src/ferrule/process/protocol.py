@@ -1,7 +1,7 @@
 """What the rest of Ferrule may ask of `process`: start a command, see its output, know how it ended, leave nothing behind."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 from msgspec import Struct
 
@@ -10,7 +10,8 @@ class Command(Struct, frozen=True):
     """What to start: in a session of its own without a terminal, stdin null, below the supervisor.
 
     `env` is the complete environment of the child. `timeout` in seconds, None for none. `grace` is how long descendants that
-    outlive the command may take to end by themselves before they are ended and reported as left behind.
+    outlive the command may take to end by themselves before they are ended and reported as left behind. `stderr` goes to the
+    output, in the order of writing, or nowhere. A name in `argv` without a slash is searched in the PATH of `env`.
     """
 
     argv: tuple[str, ...]
@@ -18,12 +19,14 @@ class Command(Struct, frozen=True):
     env: tuple[tuple[str, str], ...]
     timeout: float | None = None
     grace: float = 0.1
+    stderr: Literal["output", "null"] = "output"
 
 
 class Ended(Struct, frozen=True):
-    """How a command ended. Exactly one of `exit_code` and `signal` is set, unless it could not be started (`error`).
+    """How a command ended. One of `exit_code` and `signal` is set when its main process was seen to end by itself or in time-out.
 
-    `left` counts descendants that had to be ended because they outlived the command. Output went to `on_output`.
+    `left` counts descendants that had to be ended because they outlived the command. `error`, read first: it could not be
+    started, its supervision was killed or closed, or something of it could not be ended. Output went to `on_output`.
     """
 
     exit_code: int | None

@@ -1,0 +1,120 @@
+"""One command's keeper: starts it, watches it, ends what is left of it, reports."""
+
+import _socket
+import os
+import select
+import time
+
+from .spawn import Unstartable, spawn
+from .table import LINUX, become_subreaper, children, descendants, drain, send_signal, wait_for, wakeups
+from .wire import Report, receive
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal
+else:
+    import _signal as signal
+
+TERM_GRACE = 0.5
+KILL_LIMIT = 4.0
+POLL = 0.005
+
+
+class Keeper:
+    """Watches one command. `status` is its wait status once it has ended."""
+
+    def __init__(self, control: int, alive: int, wake: int, main: int) -> None:
+        self.main, self.wake = main, wake
+        self.status: int | None = None
+        self.poller = select.poll()
+        for fd in (control, alive, wake):
+            self.poller.register(fd, select.POLLIN)
+        self.alive = alive
+
+    def busy(self) -> bool:
+        """Reap what has ended; whether anything of the command is left."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return not LINUX and self.group_lives()
+            if pid == 0:
+                return True
+            if pid == self.main:
+                self.status = status
+
+    def group_lives(self) -> bool:
+        try:
+            os.killpg(self.main, 0)
+        except OSError:
+            return False
+        return True
+
+    def pause(self, deadline: float | None) -> str:
+        """Until something happens; a name for what must end the command, else empty."""
+        left = None if deadline is None else (deadline - time.monotonic()) * 1000
+        if left is not None and left <= 0:
+            return "timeout"
+        happened = [fd for fd, _ in self.poller.poll(left)]
+        if self.wake in happened:
+            drain(self.wake)
+            happened.remove(self.wake)
+        if not happened:
+            return ""
+        return "alone" if self.alive in happened else "asked"
+
+    def watch(self, timeout: float | None, grace: float) -> str:
+        """Until nothing is left of the command or the rest must be ended: `exit` when it ended by itself, or why it must."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        while self.busy() and self.status is None:
+            if why := self.pause(deadline):
+                return why
+        deadline = time.monotonic() + grace
+        while self.busy() and not self.pause(deadline):
+            pass
+        return "exit"
+
+    def below(self) -> list[int]:
+        return descendants(os.getpid()) if LINUX else [-self.main]
+
+    def end(self) -> int:
+        """Ask everything to end, then end it. The number of processes that were signalled.
+
+        Only own children are killed: their pids cannot pass to others before we reap them, a killed parent starts nothing
+        any more, and its orphans become our children in turn.
+        """
+        below = self.below()
+        for pid in below:
+            send_signal(pid, signal.SIGTERM)
+            send_signal(pid, signal.SIGCONT)
+        deadline = time.monotonic() + TERM_GRACE
+        while self.busy() and (left := deadline - time.monotonic()) > 0:
+            wait_for(self.wake, left)
+        signalled = set(below)
+        deadline = time.monotonic() + KILL_LIMIT
+        while self.busy() and time.monotonic() < deadline:
+            for pid in children(os.getpid()) if LINUX else [-self.main]:
+                send_signal(pid, signal.SIGKILL)
+                signalled.add(pid)
+            wait_for(self.wake, POLL)
+        return len(signalled)
+
+
+def keep(control: _socket.socket, output: int, alive: int) -> Report:
+    """Run one command to its end."""
+    become_subreaper()
+    wake = wakeups()
+    request = receive(control)
+    if request is None:
+        return "asked", None, 0, 0, ""
+    argv, cwd, env, timeout, grace, merged = request
+    try:
+        main = spawn(argv, cwd, env, output, merged)
+    except Unstartable as error:
+        return "failed", None, 0, 0, str(error)
+    os.close(output)
+    keeper = Keeper(control.fileno(), alive, wake, main)
+    why = keeper.watch(timeout, grace)
+    ended = keeper.end() if keeper.busy() else 0
+    unended = len(keeper.below()) if keeper.busy() else 0
+    return why, keeper.status, ended if why == "exit" else 0, unended, ""

@@ -1,0 +1,61 @@
+"""What Ferrule and its supervisor say to each other.
+
+Over the link: messages of eight bytes, a `RUN` with two descriptors attached (the command's control socket and the pipe for its
+output). Over a control socket: a request to the keeper, at the end its report; half closed, it asks to end the command.
+"""
+
+import _socket
+import marshal
+
+LINK = 3
+MESSAGE = 8
+RUN, KILL, LOST, UNSTARTED = b"r", b"k", b"l", b"u"
+
+Request = tuple[list[bytes], bytes, dict[bytes, bytes], float | None, float, bool]
+"""Arguments, folder, environment, time-out and grace in seconds, whether stderr goes to the output."""
+
+Report = tuple[str, int | None, int, int, str]
+"""Why it ended (exit, timeout, asked, alone, failed), wait status, how many outlived it, how many could not be ended, a text."""
+
+
+def message(kind: bytes, number: int, count: int = 0) -> bytes:
+    """What goes over the link: a kind, the number of a command, and how many processes were ended."""
+    return kind + number.to_bytes(4, "big") + min(count, 0xFFFFFF).to_bytes(3, "big")
+
+
+def parse(data: bytes) -> tuple[bytes, int, int]:
+    return data[:1], int.from_bytes(data[1:5], "big"), int.from_bytes(data[5:8], "big")
+
+
+def pack(request: Request) -> bytes:
+    data = marshal.dumps(request)
+    return len(data).to_bytes(4, "big") + data
+
+
+def receive(control: _socket.socket) -> Request | None:
+    """None when Ferrule hung up."""
+    data = bytearray()
+    while len(data) < 4 or len(data) < 4 + int.from_bytes(data[:4], "big"):
+        part = control.recv(1 << 20)
+        if not part:
+            return None
+        data += part
+    request: Request = marshal.loads(data[4:])
+    return request
+
+
+def report(control: _socket.socket, told: Report) -> None:
+    """To Ferrule, which may be gone."""
+    try:
+        control.sendall(marshal.dumps(told))
+    except OSError:
+        return
+
+
+def reported(data: bytes) -> Report | None:
+    """What a report says; None when it is not whole."""
+    try:
+        told: Report = marshal.loads(data)
+    except (EOFError, ValueError, TypeError):
+        return None
+    return told

@@ -1,0 +1,135 @@
+"""One command as Ferrule sees it while it runs."""
+
+import asyncio
+import contextlib
+import os
+import socket
+from collections.abc import Callable
+
+from .guard.wire import Report, reported
+
+CHUNK = 65536
+LAST_CHUNKS = 64
+"""A pipe holds at most a megabyte, as fragments; more than this is written by something that we could not end."""
+
+KEEPER_LOST = "the process that watched the command was killed; the command and all below it were ended"
+SUPERVISOR_LOST = "the supervisor of this session was killed; the command and all below it were ended"
+CLOSED = "the session was closed while the command ran; the command and all below it were ended"
+
+
+class Running:
+    """The pipe with its output and the socket to its keeper. `done` is done when nothing of the command is left.
+
+    The result of `done` is the keeper's report; when there is none, a report with the reason `lost`. `theirs` and `writing` are
+    for the keeper. `failure` is what `on_output` raised: the command is then asked to end.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, on_output: Callable[[bytes], None]) -> None:
+        self.loop, self.on_output = loop, on_output
+        self.done: asyncio.Future[Report] = loop.create_future()
+        self.failure: Exception | None = None
+        self.doubt = KEEPER_LOST
+        self.silent = False
+        self.told = bytearray()
+        self.control, self.theirs = socket.socketpair()
+        try:
+            self.reading, self.writing = os.pipe()
+        except OSError:
+            self.control.close()
+            self.theirs.close()
+            raise
+        self.control.setblocking(False)
+        os.set_blocking(self.reading, False)
+        self.open = {self.reading, self.control.fileno()}
+        loop.add_reader(self.reading, self._read_output)
+        loop.add_reader(self.control.fileno(), self._read_report)
+
+    def close_theirs(self) -> None:
+        self.theirs.close()
+        os.close(self.writing)
+
+    async def send(self, request: bytes) -> None:
+        """To a keeper that may be gone already."""
+        with contextlib.suppress(OSError):
+            await self.loop.sock_sendall(self.control, request)
+
+    def ask_to_end(self) -> None:
+        with contextlib.suppress(OSError):
+            self.control.shutdown(socket.SHUT_WR)
+
+    def _read_output(self) -> None:
+        if not self._take():
+            self._unwatch(self.reading)
+
+    def _take(self) -> bool:
+        """Hand one chunk on; False at the end and when there is none now."""
+        try:
+            data = os.read(self.reading, CHUNK)
+        except BlockingIOError:
+            return not self.done.done()
+        if data and self.failure is None:
+            try:
+                self.on_output(data)
+            except Exception as error:
+                self.failure = error
+                self.ask_to_end()
+        return bool(data)
+
+    def _read_report(self) -> None:
+        try:
+            data = self.control.recv(CHUNK)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        self.told += data
+        if data:
+            return
+        self._unwatch(self.control.fileno())
+        report = reported(bytes(self.told))
+        if report is not None:
+            self._finish(report)
+        elif self.doubt != KEEPER_LOST:
+            self.fail(self.doubt)
+        else:
+            self.silent = True
+
+    def keeper_lost(self, ended: int) -> None:
+        """The supervisor says that the keeper was killed and that it has ended what it left."""
+        self._finish(("lost", None, ended, 0, self.doubt))
+
+    def supervisor_lost(self) -> None:
+        """The keeper ends the command and hangs up; if it has hung up without a word, nobody is left to wait for."""
+        if self.doubt == KEEPER_LOST:
+            self.doubt = SUPERVISOR_LOST
+        if self.silent:
+            self.fail(self.doubt)
+
+    def closing(self) -> None:
+        self.doubt = CLOSED
+
+    def fail(self, text: str) -> None:
+        self._finish(("lost", None, 0, 0, text))
+
+    def _finish(self, report: Report) -> None:
+        if self.done.done():
+            return
+        self.done.set_result(report)
+        for _ in range(LAST_CHUNKS):
+            if not self._take():
+                break
+        self.close()
+
+    def _unwatch(self, fd: int) -> None:
+        if fd in self.open:
+            self.open.discard(fd)
+            self.loop.remove_reader(fd)
+
+    def close(self) -> None:
+        """May be called again."""
+        if self.control.fileno() < 0:
+            return
+        self._unwatch(self.reading)
+        self._unwatch(self.control.fileno())
+        os.close(self.reading)
+        self.control.close()
