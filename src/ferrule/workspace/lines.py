@@ -50,10 +50,14 @@ class Page(Struct, frozen=True):
 
 
 class LineReader:
-    """Reads pages and keeps the indexes of the files read last. One for each session; safe to use from several threads."""
+    """Reads pages and keeps the indexes of the files read last. One for each session; safe to use from several threads.
 
-    def __init__(self, kept: int = 16) -> None:
+    `block` is the distance of index entries in bytes, a multiple of 4.
+    """
+
+    def __init__(self, kept: int = 16, block: int = BLOCK) -> None:
         self._kept = kept
+        self._block = block
         self._indexes: OrderedDict[tuple[str, int, int, int, int], LineIndex] = OrderedDict()
         self._lock = Lock()
 
@@ -74,7 +78,7 @@ class LineReader:
         info = os.fstat(fd)
         key = (str(path), info.st_dev, info.st_ino, info.st_mtime_ns, info.st_size)
         with self._lock:
-            index = self._indexes.pop(key, None) or LineIndex(_sniff(fd))
+            index = self._indexes.pop(key, None) or LineIndex(_sniff(fd), self._block)
             if info.st_size:  # what a kernel makes up as it is read (/proc) has no size and changes without a trace
                 self._indexes[key] = index
             while len(self._indexes) > self._kept:
@@ -85,10 +89,10 @@ class LineReader:
 class LineIndex:
     """How many line feeds stand before every block of one state of one file; grows as far as pages were asked for."""
 
-    def __init__(self, encoding: Encoding) -> None:
+    def __init__(self, encoding: Encoding, block: int) -> None:
         self.lock = Lock()
         self._encoding = encoding
-        self._step = BLOCK
+        self._step = block
         self._before = array("Q", [0])  # _before[i]: line feeds in the body's first i blocks
         self._end: int | None = None
         self._total = 0

@@ -83,8 +83,6 @@ def _shell(path: str | None) -> str:
 
 
 def _result(ended: Ended, text: str, bad: int, timeout: int) -> ToolOutput:
-    if ended.error is not None:
-        return error(f"The command could not be started: {ended.error}")
     lines = [_status(ended, timeout)]
     if ended.left:
         some = "1 process" if ended.left == 1 else f"{ended.left} processes"
@@ -95,12 +93,14 @@ def _result(ended: Ended, text: str, bad: int, timeout: int) -> ToolOutput:
     if bad:
         lines.append(f"{bad} bytes are not UTF-8 and are shown as \N{REPLACEMENT CHARACTER}.")
     lines.append(f"Output:\n{text}" if text else "There was no output.")
-    failed = ended.timed_out or ended.left > 0
+    failed = ended.error is not None or ended.timed_out or ended.left > 0
     return error("\n".join(lines)) if failed else ok("\n".join(lines))
 
 
 def _status(ended: Ended, timeout: int) -> str:
     took = f" after {ended.seconds:.1f} s" if ended.seconds > TOLD else ""
+    if ended.error is not None:
+        return f"The command did not run to its end: {ended.error}."
     if ended.timed_out:
         return f"Timed out after {timeout} s and was ended. `timeout` may be up to {MAX_TIMEOUT} if it needs longer."
     if ended.signal is not None:
