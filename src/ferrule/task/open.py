@@ -123,8 +123,12 @@ def _place(options: TaskOptions) -> Place:
 def _store(options: TaskOptions, folder: Path, closers: Closers) -> tuple[Journal, Blobs]:
     if not options.no_session:
         sessions = Sessions(state_folder(options.environ))
-        journal = _session(sessions, options, folder)
+        journal: Journal = _session(sessions, options, folder)
         closers.append(journal.close)
+        if point := options.environ.get("FERRULE_FAULT_POINT"):
+            from ferrule.store.stopping import StoppingJournal
+
+            journal = StoppingJournal(journal, point)
         return journal, sessions.blobs
     if options.resume is not None:
         raise UsageError("--no-session keeps nothing, so there is nothing to continue. Leave one of the two flags out.")
