@@ -1,3 +1,4 @@
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -26,8 +27,6 @@ async def texts(state: Path, id: str) -> list[str]:
 
 @pytest.mark.parametrize("bypass", [remove_lock_file, give_up_flock])
 def test_stale_writer_cannot_append_after_a_takeover(tmp_path: Path, bypass) -> None:
-    import asyncio
-
     with writer() as old, writer() as new:
         id = old.ask("create", tmp_path, "/project").removeprefix("opened ")
         assert old.ask("append", "before") == "stored 2"

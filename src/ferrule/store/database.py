@@ -26,6 +26,7 @@ class Code:
     CORRUPT = 11
     FULL = 13
     CANNOT_OPEN = 14
+    PROTOCOL = 15
     CONSTRAINT = 19
     NOT_A_DATABASE = 26
 
@@ -43,21 +44,37 @@ def connect(path: Path | None, mode: Literal["ro", "rw"] = "rw") -> "sqlite3.Con
     return connection
 
 
-def make_durable(connection: "sqlite3.Connection") -> JournalMode:
-    """Make each commit survive a power loss: by a write-ahead log, or by a rollback journal where that is refused."""
+def connect_new(path: Path | None) -> tuple["sqlite3.Connection", JournalMode]:
+    """A connection to an empty file whose commits survive a power loss, and by which means. Raises sqlite3.Error.
+
+    A write-ahead log needs shared memory, which SQLite first touches after it has marked the file: whether it works shows only
+    then, and the file starts again from nothing where it does not.
+    """
     import sqlite3
 
+    connection = connect(path)
     try:
-        (mode,) = connection.execute("PRAGMA journal_mode=WAL").fetchone()
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("ROLLBACK")
     except sqlite3.OperationalError as error:
-        if primary_code(error) not in {Code.CANNOT_OPEN, Code.DISK_FAILED}:
+        connection.close()
+        if path is None or primary_code(error) not in {Code.CANNOT_OPEN, Code.DISK_FAILED, Code.READ_ONLY, Code.PROTOCOL}:
             raise
-        (mode,) = connection.execute("PRAGMA journal_mode=DELETE").fetchone()
+        os.truncate(path, 0)
+        path.with_name(path.name + "-wal").unlink(missing_ok=True)
+        connection = connect(path)
+    return connection, synchronous(connection)
+
+
+def synchronous(connection: "sqlite3.Connection") -> JournalMode:
+    """Make each commit wait for the disk, and tell how the file's transactions are kept."""
     connection.execute("PRAGMA synchronous=FULL")
     if sys.platform == "darwin":
         # There fsync alone leaves the data in the drive's cache.
         connection.execute("PRAGMA fullfsync=ON")
         connection.execute("PRAGMA checkpoint_fullfsync=ON")
+    (mode,) = connection.execute("PRAGMA journal_mode").fetchone()
     return "wal" if mode == "wal" else "memory" if mode == "memory" else "delete"
 
 

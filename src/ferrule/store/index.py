@@ -138,8 +138,9 @@ def _stamp(path: Path) -> str:
         try:
             stat = file.stat()
         except FileNotFoundError:
-            parts.append("-")
-        else:
+            continue
+        # A reader leaves an empty log behind.
+        if stat.st_size:
             parts.append(f"{stat.st_ino}:{stat.st_size}:{stat.st_mtime_ns}")
     return " ".join(parts)
 

@@ -12,7 +12,7 @@ from ferrule.types.errors import LeaseLost, StoreError
 from ferrule.types.records import Entry, Record, SessionOpened
 
 from .chain import Chain, Flaw, Row
-from .database import Code, JournalMode, connect, failure, make_durable, primary_code
+from .database import Code, JournalMode, connect, connect_new, failure, primary_code, synchronous
 from .ids import new_id
 from .lease import FileLease
 from .private import open_file
@@ -161,7 +161,7 @@ def open_journal(path: Path, lease: FileLease) -> SqliteJournal:
     try:
         connection = connect(path)
         check_header(partial(fetch, connection, path), path.stem, path)
-        mode = make_durable(connection)
+        mode = synchronous(connection)
         connection.execute("BEGIN IMMEDIATE")
         connection.execute("UPDATE lease SET epoch = epoch + 1, pid = ?", (os.getpid(),))
         [(epoch,)] = connection.execute("SELECT epoch FROM lease").fetchall()
@@ -186,8 +186,7 @@ def _begin(path: Path | None, session: str, opened: SessionOpened, lease: FileLe
 
     connection = None
     try:
-        connection = connect(path)
-        mode = make_durable(connection)
+        connection, mode = connect_new(path)
         chain = Chain(session)
         rows = chain.following((opened,), MAIN.encode())
         connection.execute("BEGIN IMMEDIATE")

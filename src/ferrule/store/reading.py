@@ -37,6 +37,7 @@ HEADS = """
 """
 
 LAST = 2**63 - 1
+FIRST = -(2**63)
 
 
 def fetch(connection: "sqlite3.Connection", path: Path | None, query: str, values: tuple[Any, ...] = ()) -> list[Any]:
@@ -89,7 +90,7 @@ async def records(fetch: Fetch, session: str, since: int, branch: str | None) ->
 def verify(fetch: Fetch, session: str) -> Flaw | None:
     """Hash everything again. A chain that was cut at its end is a valid chain: that is what receipts are for."""
     chain = Chain(session)
-    return next((flaw for row in rows(fetch, 0, None) if (flaw := chain.check(row))), None)
+    return next((flaw for row in rows(fetch, FIRST, None) if (flaw := chain.check(row))), None)
 
 
 class JournalReader:
