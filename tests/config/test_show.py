@@ -39,8 +39,6 @@ def test_rows_hold_every_value_with_its_origin_and_no_secret(tmp_path: Path) -> 
         Row("endpoints.proxy.headers", {"Authorization": "(not shown)"}, f"{file}:6"),
         Row("endpoints.proxy.price.input", 3.0, f"{file}:7"),
         Row("endpoints.proxy.price.output", 15.5, f"{file}:7"),
-        Row("endpoints.proxy.tools", "native", "default"),
-        Row("endpoints.proxy.quirks", (), "default"),
     )
 
 

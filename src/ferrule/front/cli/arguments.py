@@ -129,7 +129,7 @@ def _take(flag: FlagSpec, text: str | None, rest: list[str], given: dict[str, li
 
 def _is_flag(word: str) -> bool:
     """Whether a word can only be meant as a flag. A prompt or pattern may begin with a dash."""
-    return word.partition("=")[0] in BY_NAME
+    return word == "--" or word.partition("=")[0] in BY_NAME
 
 
 def _command(words: list[str], headless: bool) -> tuple[str, str, tuple[str, ...]]:

@@ -23,12 +23,13 @@ class Row(Struct, frozen=True):
 
 
 def rows(loaded: Loaded) -> tuple[Row, ...]:
-    """Every setting in the order of the schema, then those of the named endpoints that are known."""
+    """Every setting in the order of the schema, then those of the named endpoints that are set."""
     nested = msgspec.to_builtins(loaded.config)
     found = [_row(key, _at(nested, key), loaded) for key, _, _ in plain_keys()]
     for name in loaded.config.endpoints:
         table = nested["endpoints"][name]
-        found += [_row(key, value, loaded) for key, value in _leaves(table, ("endpoints", name))]
+        leaves = _leaves(table, ("endpoints", name))
+        found += [_row(key, value, loaded) for key, value in leaves if dotted(key) in loaded.origins]
     return tuple(found)
 
 
@@ -66,7 +67,7 @@ def _leaves(table: Mapping[str, Any], prefix: Key) -> list[tuple[Key, Any]]:
     for name, value in table.items():
         if isinstance(value, Mapping) and name != "headers":
             found += _leaves(value, (*prefix, name))
-        elif value is not None:
+        else:
             found.append(((*prefix, name), value))
     return found
 

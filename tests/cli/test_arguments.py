@@ -1,0 +1,130 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from ferrule.front.cli.arguments import Given, Invocation, understand
+from ferrule.front.cli.flags import BY_NAME, COMMANDS
+from ferrule.front.cli.help import HELP
+from ferrule.types.errors import UsageError
+from ferrule.types.outcome import EXIT_CODES
+
+HERE = Path.cwd()
+
+
+def test_every_flag_of_a_run_is_understood(tmp_path: Path) -> None:
+    words = (
+        f"-p|do it|--model|openai/x|--resume|01A|-C|{tmp_path}|--add-dir|/|--add-dir=/usr"
+        "|--approve|edits|--allow|read|--allow=write"
+        "|--deny|network|--verify|make test|--max-turns|4|--max-tokens|5|--max-cost|0.5|--max-time|10m"
+        "|--output-format|json|--effort|low|--append-system-prompt|be brief"
+    )
+    assert understand(words.split("|")) == Invocation(
+        command="run",
+        headless=True,
+        prompt="do it",
+        resume="01A",
+        folder=tmp_path,
+        extra=(Path("/"), Path("/usr")),
+        append_system_prompt="be brief",
+        settings=(
+            Given("model", ("openai/x",), "--model"),
+            Given("approve", ("edits",), "--approve"),
+            Given("allow", ("read", "write"), "--allow"),
+            Given("deny", ("network",), "--deny"),
+            Given("verify", ("make test",), "--verify"),
+            Given("limits.turns", ("4",), "--max-turns"),
+            Given("limits.tokens", ("5",), "--max-tokens"),
+            Given("limits.cost", ("0.5",), "--max-cost"),
+            Given("limits.time", ("10m",), "--max-time"),
+            Given("effort", ("low",), "--effort"),
+        ),
+        output_format="json",
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([], Invocation()),
+        (["-p", "-x is broken"], Invocation(headless=True, prompt="-x is broken")),
+        (["-p"], Invocation(headless=True)),
+        (["-p", "--no-session", "do it"], Invocation(headless=True, prompt="do it", no_session=True)),
+        (["--print=--model"], Invocation(headless=True, prompt="--model")),
+        (["-p", "--", "--model"], Invocation(headless=True, prompt="--model")),
+        (["-p", "sessions"], Invocation(headless=True, prompt="sessions")),
+        (["-cp", "more"], Invocation(headless=True, prompt="more", resume="latest")),
+        (["-rABC"], Invocation(resume="ABC")),
+        (["-C/"], Invocation(folder=Path("/"))),
+        (["sessions", "list", "--all"], Invocation("sessions", "list", everything=True)),
+        (["sessions", "show", "ID"], Invocation("sessions", "show", ("ID",))),
+        (["--output-format", "json", "sessions", "rm", "ID"], Invocation("sessions", "rm", ("ID",), output_format="json")),
+        (["doctor"], Invocation("doctor")),
+        (["demo"], Invocation("demo")),
+        (["config", "show", "--model", "x"], Invocation("config", "show", settings=(Given("model", ("x",), "--model"),))),
+    ],
+)
+def test_usual_spellings_are_understood(words: list[str], expected: Invocation) -> None:
+    assert understand(words) == (expected if expected.folder != Path() else expected._replace(folder=HERE))
+
+
+def test_help_and_version_win_over_everything_else() -> None:
+    assert understand(["sessions", "--help", "nonsense"]) == Invocation(help=True)
+    assert understand(["-p", "x", "--version"]) == Invocation(version=True)
+
+
+WRONG = {
+    "--modle x": "unknown flag --modle; did you mean --model?",
+    "--qqqqqq": "unknown flag --qqqqqq; ferrule --help shows all flags",
+    "-q": "unknown flag -q; ferrule --help shows all flags",
+    "--yolo": "unknown flag --yolo; here it is --approve all",
+    "--dangerously-skip-permissions": "unknown flag --dangerously-skip-permissions; here it is --approve all",
+    "--model": "--model needs a value: --model NAME",
+    "--model --no-session": "--model needs a value: --model NAME",
+    "--no-session=yes": "--no-session takes no value, but 'yes' was given",
+    "--output-format xml": '--output-format must be one of text, json, stream-json, not "xml"',
+    "-c -r x": "--continue and --resume exclude each other",
+    "-c --no-session": "--continue and --no-session exclude each other",
+    "-r x --no-session": "--resume and --no-session exclude each other",
+    "-C /no/such": "-C /no/such: there is no such folder",
+    "--add-dir /dev/null": "--add-dir /dev/null: this is not a folder",
+    "session list": '"session" is no command; did you mean sessions?',
+    "fix the test": "\"fix\" is no command; to give a task, write: ferrule -p 'fix the test'",
+    "-p fix the test": "one prompt is expected, but there are 3; quote it: -p 'fix the test'",
+    "-p a -p b": "one prompt is expected, but there are 2; quote it: -p 'a b'",
+    "sessions": "ferrule sessions needs one of: list, show, rm",
+    "sessions ls": '"sessions ls" is no command; known: sessions list, sessions show, sessions rm',
+    "sessions show": "sessions show needs a session: ferrule sessions show ID (ferrule sessions list shows them)",
+    "sessions rm a b": 'sessions rm does not take "b"',
+    "doctor now": 'doctor does not take "now"',
+    "doctor --model x": "ferrule doctor does not take --model",
+    "doctor --output-format stream-json": "ferrule doctor writes text or json, not stream-json",
+    "--all": "--all belongs to: ferrule sessions",
+}
+
+
+@pytest.mark.parametrize(("line", "message"), WRONG.items())
+def test_a_wrong_line_says_what_is_right(line: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        understand(line.split())
+    assert str(caught.value) == message
+
+
+def test_empty_values_are_refused() -> None:
+    for words, message in (
+        (["-p", " "], "the prompt is empty; say what to do: -p PROMPT"),
+        (["-r", ""], "--resume needs a value that is not empty: --resume ID"),
+    ):
+        with pytest.raises(UsageError) as caught:
+            understand(words)
+        assert str(caught.value) == message
+
+
+def test_help_fits_on_a_screen_and_names_every_flag_command_and_exit_code() -> None:
+    shown = re.split(r"[\s,\[\]]+", HELP)
+    missing = [name for name in BY_NAME if name not in shown]
+    missing += [command for command in COMMANDS if command not in shown]
+    missing += [f"{code} {outcome}" for outcome, code in EXIT_CODES.items() if str(code) not in shown]
+    assert missing == []
+    assert len(HELP.splitlines()) <= 46
+    assert max(len(line) for line in HELP.splitlines()) <= 80
