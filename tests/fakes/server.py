@@ -120,6 +120,9 @@ class FakeServer:
         return self
 
     def close(self) -> None:
+        """End every connection and thread. May be called twice."""
+        if self._closing.is_set():
+            return
         self._closing.set()
         self._listener.shutdown(socket.SHUT_RDWR)
         with self._lock:
@@ -274,7 +277,7 @@ def _speech(recorded: Recorded, body: Json, turn: Turn, parts: tuple[Said, ...],
     if step.wire.halves:
         parts = tuple(Said(part.kind, halves(part.text), part.id, part.name) for part in parts)
     fault = step.fault
-    border = None if fault is None or isinstance(fault, Http) else place(parts, fault.at)
+    border = None if fault is None or isinstance(fault, Http) or fault.bytes is not None else place(parts, fault.at)
     model = body.get("model") or recorded.path.rpartition("/")[2].partition(":")[0]
     usage = usage_of(turn, parts, characters)
     return Speech(recorded.number, model, parts, stop_of(turn, parts), usage, step.chunk, border, step.wire, body)

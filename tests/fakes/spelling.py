@@ -41,17 +41,8 @@ class Speech:
     wire: Wire
     body: Json
 
-    def deltas(self) -> Iterator[tuple[int, str, int]]:
-        """(part, text, characters spoken with it), parts in order."""
-        before = 0
-        for index, part in enumerate(self.said):
-            spoken = before
-            for piece in pieces(part.text or "", self.chunk, None if self.border is None else self.border - before):
-                spoken += len(piece)
-                yield index, piece, spoken
-            before += len(part.text or "")
-
     def part_deltas(self, wanted: int) -> Iterator[tuple[str, int]]:
+        """The deltas of one part, each with the characters of content spoken up to its end."""
         before = sum(len(part.text or "") for part in self.said[:wanted])
         border = None if self.border is None else self.border - before
         for piece in pieces(self.said[wanted].text or "", self.chunk, border):
