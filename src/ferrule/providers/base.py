@@ -30,7 +30,10 @@ class Profile(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Endpoint(Struct, frozen=True):
-    """Where a model is asked. `base_url` has no trailing slash; `key` is secret and never printed (repr hides it)."""
+    """Where a model is asked. `base_url` has no trailing slash; `key` is secret and never printed (repr hides it).
+
+    `asked` is what the person wrote, where that is not `dialect/NAME`: `SERVER/NAME` of a server that the configuration names.
+    """
 
     dialect: Dialect
     model: str
@@ -38,6 +41,7 @@ class Endpoint(Struct, frozen=True):
     key: str | None = None
     headers: tuple[tuple[str, str], ...] = ()
     profile: Profile = Profile()
+    asked: str = ""
 
     @property
     def name(self) -> str:

@@ -31,3 +31,9 @@ def is_local(base_url: str) -> bool:
     except ValueError:
         return False
     return address.is_private or address.is_link_local or address in ip_network(_SHARED)
+
+
+def is_openai(base_url: str) -> bool:
+    """OpenAI's own service, which knows parameters that servers that copy its dialect may refuse."""
+    host = host_of(base_url)
+    return host == "openai.com" or host.endswith(".openai.com")

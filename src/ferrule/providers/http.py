@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ferrule import __version__
 from ferrule.types.fault import Fault
 from ferrule.types.json import BadJson, loads
-from ferrule.types.messages import StopReason
+from ferrule.types.messages import Image, Reasoning, StopReason, Text, ToolCall
 from ferrule.types.request import Request
 from ferrule.types.stream import StreamEvent
 from ferrule.types.usage import NOTHING, Usage
@@ -56,6 +56,18 @@ class Dialect:
     headers: Callable[[Endpoint], dict[str, str]]
     body: Callable[[Endpoint, Request], bytes]
     decoder: Callable[[Endpoint, Request, Assembler], Decoder]
+
+
+def kept(endpoint: Endpoint, part: Reasoning | Text | ToolCall) -> Any:
+    """A part's opaque data as JSON, where this dialect and model made it; else None: it goes back to nobody else."""
+    opaque = part.opaque
+    if opaque is None or opaque.dialect != endpoint.dialect or opaque.model != endpoint.model:
+        return None
+    return loads(opaque.data)[0]
+
+
+def left_out(image: Image) -> str:
+    return f"[an image ({image.media_type}) was left out: this model does not read images]"
 
 
 NEVER_SENT = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol", "InvalidURL"})

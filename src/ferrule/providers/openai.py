@@ -5,6 +5,8 @@ Source: the API reference of `POST /chat/completions` and its streaming chunks. 
 `max_tokens`         the server wants `max_tokens` where OpenAI wants `max_completion_tokens`
 `no_stream_options`  the server refuses `stream_options`
 `reasoning_content`  what the model thought goes back as `reasoning_content` of its message
+`always_reasons`     the model refuses the effort `none`: it gets `low`
+`tools_without_reasoning`  in this dialect the model takes tools only with the effort `none`
 """
 
 from collections.abc import Iterable
@@ -13,15 +15,15 @@ from typing import Any
 from ferrule.types.fault import Fault
 from ferrule.types.json import encode, integer, items, loads, member, string
 from ferrule.types.messages import Assistant, Image, Message, Reasoning, Results, StopReason, Text, ToolCall, User
-from ferrule.types.request import Request
+from ferrule.types.request import Effort, Request
 from ferrule.types.usage import Usage
 
 from . import schema_calls
 from .assemble import Assembler
 from .base import Endpoint, Provider
 from .classify import error_fault
-from .hosts import host_of
-from .http import CUT, Decoder, Dialect, HttpProvider
+from .hosts import is_openai
+from .http import CUT, Decoder, Dialect, HttpProvider, kept, left_out
 
 STOPS: dict[str, StopReason] = {
     "stop": "end",
@@ -57,9 +59,10 @@ def body(endpoint: Endpoint, request: Request) -> bytes:
         sent["stream_options"] = {"include_usage": True}
     if request.max_output is not None:
         sent["max_tokens" if "max_tokens" in profile.quirks else "max_completion_tokens"] = request.max_output
-    if request.effort is not None and profile.reasoning is not False:
-        sent["reasoning_effort"] = request.effort
-    if request.cache_key and is_openai(endpoint):
+    effort = _effort(endpoint, request)
+    if effort is not None:
+        sent["reasoning_effort"] = effort
+    if request.cache_key and is_openai(endpoint.base_url):
         sent["prompt_cache_key"] = request.cache_key
     tools = schema_calls.offered(request.tools) if profile.tools == "schema" else ()
     if tools:
@@ -79,14 +82,18 @@ def body(endpoint: Endpoint, request: Request) -> bytes:
     return encode(sent)
 
 
-def is_openai(endpoint: Endpoint) -> bool:
-    host = host_of(endpoint.base_url)
-    return host == "openai.com" or host.endswith(".openai.com")
+def _effort(endpoint: Endpoint, request: Request) -> Effort | None:
+    quirks = endpoint.profile.quirks
+    if request.tools and "tools_without_reasoning" in quirks:
+        return "none"
+    if endpoint.profile.reasoning is False:
+        return None
+    return "low" if request.effort == "none" and "always_reasons" in quirks else request.effort
 
 
 def image_part(endpoint: Endpoint, image: Image) -> dict[str, Any]:
     if endpoint.profile.images is False:
-        return {"type": "text", "text": f"[an image ({image.media_type}) was left out: this model does not read images]"}
+        return {"type": "text", "text": left_out(image)}
     return {"type": "image_url", "image_url": {"url": f"data:{image.media_type};base64,{image.data}"}}
 
 
@@ -125,14 +132,6 @@ def _assistant(endpoint: Endpoint, message: Assistant) -> list[dict[str, Any]]:
     if thoughts and "reasoning_content" in endpoint.profile.quirks:
         sent["reasoning_content"] = "".join(part.text for part in thoughts)
     return [sent] if calls or message.text else []
-
-
-def kept(endpoint: Endpoint, part: Reasoning | Text | ToolCall) -> Any:
-    """A part's opaque data as JSON, where this dialect and model made it; else None."""
-    opaque = part.opaque
-    if opaque is None or opaque.dialect != endpoint.dialect or opaque.model != endpoint.model:
-        return None
-    return loads(opaque.data)[0]
 
 
 def _call(endpoint: Endpoint, call: ToolCall) -> dict[str, Any]:
@@ -246,8 +245,9 @@ class ChatDecoder(Decoder):
         if prompt is None or output is None:
             return
         cached = integer(usage, "prompt_tokens_details", "cached_tokens") or integer(usage, "prompt_cache_hit_tokens") or 0
+        written = integer(usage, "prompt_tokens_details", "cache_write_tokens") or 0
         reasoning = integer(usage, "completion_tokens_details", "reasoning_tokens") or 0
-        self._assembler.usage = Usage(max(0, prompt - cached), output, cached, 0, reasoning)
+        self._assembler.usage = Usage(max(0, prompt - cached - written), output, cached, written, reasoning)
 
 
 class SchemaDecoder(ChatDecoder):

@@ -43,16 +43,26 @@ NOTHING = Usage(cost=0.0)
 
 
 class Price(Struct, frozen=True, forbid_unknown_fields=True):
-    """US dollars for a million tokens."""
+    """US dollars for a million tokens.
+
+    Of a request whose prompt is longer than `long_over` tokens, everything in the prompt costs `long_prompt` times as much and
+    the answer `long_output` times as much.
+    """
 
     input: float
     output: float
     cache_read: float | None = None
     cache_write: float | None = None
+    long_over: int | None = None
+    long_prompt: float = 1.0
+    long_output: float = 1.0
 
     def cost(self, usage: Usage) -> float:
-        """A cache price that is not known counts as the input price."""
+        """What one model call cost. A cache price that is not known counts as the input price."""
         read = self.input if self.cache_read is None else self.cache_read
         write = self.input if self.cache_write is None else self.cache_write
-        dollars = usage.input * self.input + usage.output * self.output
-        return (dollars + usage.cache_read * read + usage.cache_write * write) / 1_000_000
+        prompt = usage.input * self.input + usage.cache_read * read + usage.cache_write * write
+        output = usage.output * self.output
+        if self.long_over is not None and usage.prompt > self.long_over:
+            prompt, output = prompt * self.long_prompt, output * self.long_output
+        return (prompt + output) / 1_000_000
