@@ -243,7 +243,7 @@ def result_content(body: Json) -> Iterator[str]:
         if not isinstance(content, str | list):
             yield f"{where}.content: neither a string nor a list of blocks"
         for inner, part in objects(content):
-            if part.get("type") not in INSIDE_RESULTS:
+            if text_of(part.get("type")) not in INSIDE_RESULTS:
                 yield f"{where}.content[{inner}]: a {part.get('type')!r} block can't be in a result"
         if "is_error" in block and not isinstance(block["is_error"], bool):
             yield f"{where}.is_error: not a boolean"

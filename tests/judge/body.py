@@ -152,7 +152,7 @@ def sniffed(data: bytes) -> str | None:
 
 
 def image_problems(media_type: object, data: object, allowed: frozenset[str], where: str) -> Iterator[str]:
-    if media_type not in allowed:
+    if text_of(media_type) not in allowed:
         yield f"{where}: {media_type!r} is not one of {', '.join(sorted(allowed))}"
     content = base64_bytes(data)
     if content is None:
@@ -162,7 +162,7 @@ def image_problems(media_type: object, data: object, allowed: frozenset[str], wh
     same = {found, "image/heif"} if found == "image/heic" else {found}
     if found is None:
         yield f"{where}: the data is not an image"
-    elif media_type not in same:
+    elif text_of(media_type) not in same:
         yield f"{where}: declared as {media_type!r}, but the data is {found}"
 
 

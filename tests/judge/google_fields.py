@@ -142,7 +142,7 @@ def value_problems(schema: Json, kind: str, where: str) -> Iterator[str]:
             yield f"{where}: 'enum' is only for strings"
         if not isinstance(values, list) or any(not text_of(value) for value in values):
             yield f"{where}: 'enum' is not a list of strings with something in them"
-    if "format" in schema and schema["format"] not in FORMATS.get(kind, set()):
+    if "format" in schema and text_of(schema["format"]) not in FORMATS.get(kind, set()):
         yield f"{where}: format {schema['format']!r} is not supported for {kind or 'this'}"
 
 
