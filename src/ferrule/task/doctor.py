@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from ferrule.process.protocol import Command, allowed_environment
 from ferrule.process.supervisor import Supervisor
+from ferrule.providers.catalog import LOCAL_SERVERS, VENDORS
 from ferrule.store.private import state_folder
 from ferrule.types.errors import UsageError
 
@@ -20,8 +21,6 @@ from .config.layers import PROJECT_FILE, load, user_file
 from .config.schema import Config
 
 State = Literal["ok", "note", "failed"]
-KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY")
-BASES = ("ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "GOOGLE_GEMINI_BASE_URL")
 PATIENCE = 0.3
 """Seconds for each server on this machine."""
 
@@ -101,7 +100,7 @@ def _state(environ: Mapping[str, str]) -> list[Fact]:
     import sqlite3
     import tempfile
 
-    from ferrule.store.database import connect, make_durable
+    from ferrule.store.database import connect_new
 
     folder = state_folder(environ)
     facts = [Fact("state", "sqlite", "ok", sqlite3.sqlite_version)]
@@ -111,8 +110,8 @@ def _state(environ: Mapping[str, str]) -> list[Fact]:
         with tempfile.TemporaryDirectory(prefix=".ferrule-doctor-", dir=base) as scratch:
             file = Path(scratch) / "try.db"
             file.touch()
-            with closing(connect(file)) as connection:
-                mode = make_durable(connection)
+            connection, mode = connect_new(file)
+            with closing(connection):
                 connection.execute("CREATE TABLE tried (x)")
     except (OSError, sqlite3.Error) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
@@ -141,7 +140,9 @@ def _settings(folder: Path, environ: Mapping[str, str]) -> tuple[Config, list[Fa
 
 def _keys(config: Config, environ: Mapping[str, str]) -> list[Fact]:
     """Which variables are set. Their values are nobody's business."""
-    names = dict.fromkeys((*KEYS, *(endpoint.key_env for endpoint in config.endpoints.values() if endpoint.key_env), *BASES))
+    keys = [vendor.key for vendor in VENDORS.values()]
+    named = [endpoint.key_env for endpoint in config.endpoints.values() if endpoint.key_env]
+    names = dict.fromkeys((*keys, *named, *(vendor.base for vendor in VENDORS.values())))
     present = [name for name in names if environ.get(name)]
     facts = [Fact("keys", "set", "ok" if present else "note", ", ".join(present) or f"none of {', '.join(names)}")]
     for name, endpoint in config.endpoints.items():
@@ -151,8 +152,6 @@ def _keys(config: Config, environ: Mapping[str, str]) -> list[Fact]:
 
 
 async def _servers() -> list[Fact]:
-    from ferrule.providers.catalog import LOCAL_SERVERS
-
     answers = await asyncio.gather(*(_models(port) for _, port in LOCAL_SERVERS))
     facts: list[Fact] = []
     for (name, port), models in zip(LOCAL_SERVERS, answers, strict=True):

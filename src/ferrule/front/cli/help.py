@@ -23,7 +23,7 @@ Model
   --append-system-prompt TEXT
 Rights
   --approve WHAT           ask (only reading), edits (writing too), or all
-  --allow RULE             such as "execute:pytest *", "write:docs/**" (repeatable)
+  --allow RULE             "execute:pytest *", "write:docs/**", … (repeatable)
   --deny RULE              the same, and it wins (repeatable)
 Limits
   --max-turns N   --max-tokens N   --max-cost USD   --max-time 90s|10m|2h
