@@ -47,7 +47,7 @@ class Answer:
         self.files: dict[bytes, list[Hit]] = {}
         self.matches = 0
         self.full = False
-        self._rest = b""
+        self._rest = bytearray()
         self._skipping = False
         self._current: bytes | None = None
         self._complaint: list[str] = []
@@ -58,21 +58,26 @@ class Answer:
         return "\n".join(self._complaint).strip()
 
     def feed(self, data: bytes) -> None:
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        for line in lines:
-            if self._skipping:
-                self._skipping = False
-            elif not self.full:
-                self._take(line)
+        at = 0
+        while (end := data.find(b"\n", at)) >= 0:
+            if not self._skipping and not self.full:
+                self._take(bytes(self._rest) + data[at:end])
+            self._skipping = False
+            self._rest.clear()
+            at = end + 1
+        if self._skipping or self.full:
+            return
+        self._rest += data[at:]
         if len(self._rest) > LONGEST:
-            if not self._skipping and b'"type":"match"' in self._rest[:40]:
+            if b'"type":"match"' in self._rest[:40]:
                 self._add(Hit(None, "(a line too long to be shown)", True))
-            self._skipping, self._rest = True, b""
+            self._skipping = True
+            self._rest.clear()
 
     def finish(self) -> None:
         if self._rest and not self._skipping and not self.full:
-            self._take(self._rest)
-        self._rest = b""
+            self._take(bytes(self._rest))
+        self._rest.clear()
 
     def _take(self, line: bytes) -> None:
         if not line.startswith(b'{"'):
