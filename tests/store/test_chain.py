@@ -17,6 +17,7 @@ from ferrule.types.errors import StoreError
 from .entries import BRANCHES, ENTRIES, answered, finished, law, said, started
 from .use import append, close, records
 
+MISMATCH = "its hash does not match what is stored and the record before"
 COLUMNS = ("branch", "kind", "time", "payload", "hash")
 
 
@@ -69,9 +70,11 @@ def test_any_flipped_byte_in_any_column_is_found(data: st.DataObject) -> None:
         ("UPDATE records SET seq = 50 WHERE seq = 5", Flaw(50, "record 5 is missing before it")),
         ("UPDATE records SET seq = -5 WHERE seq = 5", Flaw(-5, "record 1 is missing before it")),
         ("UPDATE records SET time = 'noon' WHERE seq = 2", Flaw(2, "its time is not a number")),
+        ("UPDATE records SET payload = 7 WHERE seq = 2", Flaw(2, MISMATCH)),
+        ("UPDATE records SET branch = 'main' WHERE seq = 3", Flaw(3, MISMATCH)),
         (
             "INSERT INTO records SELECT 6, branch, kind, time, payload, hash FROM records WHERE seq = 5",
-            Flaw(6, "its hash does not match what is stored and the record before"),
+            Flaw(6, MISMATCH),
         ),
     ],
 )

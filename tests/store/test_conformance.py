@@ -1,6 +1,6 @@
 """What every store must do. A store joins by a harness in STORES (and in SHARED, when its sessions outlive their writer)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -197,7 +197,10 @@ def test_superseded_writer_stores_nothing_and_is_told(kind: type) -> None:
         assert len(records(current)) == 2
 
 
-BLOBS = {"files": lambda folder: FileBlobs(folder / "blobs"), "temporary": lambda folder: TemporaryBlobs()}
+BLOBS: dict[str, Callable[[Path], Blobs]] = {
+    "files": lambda folder: FileBlobs(folder / "blobs"),
+    "temporary": lambda folder: TemporaryBlobs(),
+}
 
 
 @pytest.fixture(params=BLOBS)

@@ -1,7 +1,7 @@
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
@@ -67,7 +67,12 @@ def change(index: Path, statement: str) -> None:
         connection.execute(statement)
 
 
-RUINS = {
+def become_folder(index: Path) -> None:
+    index.unlink()
+    index.mkdir()
+
+
+RUINS: dict[str, Callable[[Path], object]] = {
     "deleted": lambda index: index.unlink(),
     "empty": lambda index: index.write_bytes(b""),
     "garbage": lambda index: index.write_bytes(b"garbage " * 1000),
@@ -81,7 +86,7 @@ RUINS = {
     "not UTF-8": lambda index: change(index, "UPDATE sessions SET title = CAST(x'ff' AS TEXT)"),
     "row gone": lambda index: change(index, "DELETE FROM sessions"),
     "row too many": lambda index: change(index, "UPDATE sessions SET id = id || 'x' WHERE rowid = 1"),
-    "a folder": lambda index: (index.unlink(), index.mkdir()),
+    "a folder": become_folder,
 }
 
 
@@ -123,6 +128,20 @@ def test_damaged_session_is_listed_with_its_problem_beside_the_others(tmp_path: 
     assert sessions.prune(0, time.time() + 9 * DAY) == (good,)
     sessions.remove(bad)
     assert sessions.list() == ()
+
+
+def test_damaged_session_stays_the_latest_of_its_folder(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path)
+    session(sessions, "/a", said("older"))
+    latest = session(sessions, "/a", said("newer"))
+    assert len(sessions.list()) == 2
+    (tmp_path / "sessions" / f"{latest}.db").write_bytes(b"rubbish" * 999)
+    for _ in range(2):
+        info = sessions.latest("/a")
+        assert info and (info.id, info.title, info.contract) == (latest, "newer", "code")
+        assert "damaged" in (info.problem or "")
+    with pytest.raises(StoreError, match="damaged"):
+        sessions.open(latest)
 
 
 def test_session_is_found_by_its_beginning_or_its_last_letters() -> None:
@@ -173,7 +192,13 @@ def test_outputs_go_with_the_last_session_that_names_them(tmp_path: Path) -> Non
     two = session(sessions, "/a", finished("z", shared))
     sessions.remove(one)
     assert set(sessions.blobs.all()) == {shared, unnamed}
+    damaged = tmp_path / "sessions" / "20200101-000000-aaaa.db"
+    damaged.write_bytes(b"who knows what this names")
     sessions.remove(two)
+    assert set(sessions.blobs.all()) == {shared, unnamed}
+    three = session(sessions, "/a", finished("z", f"\x1b{shared}"))
+    sessions.remove(damaged.stem)
+    sessions.remove(three)
     assert set(sessions.blobs.all()) == {unnamed}
 
 

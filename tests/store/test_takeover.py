@@ -1,4 +1,5 @@
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ async def texts(state: Path, id: str) -> list[str]:
 
 
 @pytest.mark.parametrize("bypass", [remove_lock_file, give_up_flock])
-def test_stale_writer_cannot_append_after_a_takeover(tmp_path: Path, bypass) -> None:
+def test_stale_writer_cannot_append_after_a_takeover(tmp_path: Path, bypass: Callable[[Path, str, Writer], None]) -> None:
     with writer() as old, writer() as new:
         id = old.ask("create", tmp_path, "/project").removeprefix("opened ")
         assert old.ask("append", "before") == "stored 2"

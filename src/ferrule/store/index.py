@@ -7,7 +7,7 @@ import os
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import Struct
@@ -97,7 +97,7 @@ def _summary(query: Fetch, path: Path) -> SessionInfo:
     opened = read_record(first[0])
     if not isinstance(opened.entry, SessionOpened):
         raise StoreError(f"{path} does not begin with the opening of a session.")
-    [(updated,)] = query("SELECT CAST(time AS INTEGER) FROM records ORDER BY seq DESC LIMIT 1", ())
+    [(updated,)] = query("SELECT IFNULL(CAST(time AS INTEGER), 0) FROM records ORDER BY seq DESC LIMIT 1", ())
     ended = query(f"SELECT {COLUMNS} FROM records WHERE kind = 'outcome' ORDER BY seq DESC LIMIT 1", ())
     outcome = read_entry(Row._make(ended[0])) if ended else None
     return SessionInfo(
@@ -131,6 +131,12 @@ def _shortened(text: str) -> str:
     return (cut.rpartition(" ")[0] or cut) + "…"
 
 
+def _remembered(info: SessionInfo, row: dict[str, Any]) -> SessionInfo:
+    """A journal that can no longer be read still belongs to its folder: `-c` must not pass over it to an older session."""
+    kept = {name: row[name] for name in ("folder", "title", "created", "contract")}
+    return msgspec.convert(msgspec.structs.asdict(info) | kept, SessionInfo)
+
+
 def _stamp(path: Path) -> str:
     """Changes whenever the journal does: a commit grows the log or moves its time."""
     parts = []
@@ -161,6 +167,8 @@ def _brought_up_to_date(connection: "sqlite3.Connection", sessions: Path, stamps
     known = [dict(zip(fields, row, strict=True)) for row in connection.execute(f"SELECT {', '.join(fields)} FROM sessions")]
     fresh = {row["id"]: msgspec.convert(row, SessionInfo) for row in known if stamps.get(row["id"]) == row["stamp"]}
     changed = [info for id in stamps.keys() - fresh.keys() if (info := summarize(sessions / f"{id}.db"))]
+    before = {row["id"]: row for row in known}
+    changed = [_remembered(info, before[info.id]) if info.problem and info.id in before else info for info in changed]
     if changed or len(known) > len(fresh):
         values = [(*msgspec.structs.astuple(info), stamps[info.id]) for info in changed]
         connection.execute("BEGIN IMMEDIATE")

@@ -150,7 +150,11 @@ class SqliteJournal:
 def create_journal(path: Path, opened: SessionOpened, lease: FileLease) -> SqliteJournal:
     """Make the file at `path` and write the first record. Raises FileExistsError, StoreError."""
     os.close(open_file(path, os.O_RDWR | os.O_CREAT | os.O_EXCL))
-    return _begin(path, path.stem, opened, lease)
+    try:
+        return _begin(path, path.stem, opened, lease)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
 
 
 def open_journal(path: Path, lease: FileLease) -> SqliteJournal:

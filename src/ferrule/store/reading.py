@@ -24,15 +24,16 @@ BATCH = 128
 Fetch = Callable[[str, tuple[Any, ...]], list[Any]]
 """Runs one query to its end and gives all rows. Raises StoreError."""
 
-COLUMNS = "seq, CAST(branch AS BLOB), CAST(kind AS BLOB), time, CAST(payload AS BLOB), CAST(hash AS BLOB)"
+RAW = "IFNULL(CAST({} AS BLOB), x'')"
+COLUMNS = f"seq, {RAW.format('branch')}, {RAW.format('kind')}, time, {RAW.format('payload')}, {RAW.format('hash')}"
 """The fields of a `Row`."""
 
 ROW = f"""
     SELECT {COLUMNS} FROM records WHERE seq > ? AND (? IS NULL OR branch = ?) ORDER BY seq LIMIT ?
 """
 
-HEADS = """
-    SELECT seq, CAST(branch AS BLOB), CAST(hash AS BLOB) FROM records
+HEADS = f"""
+    SELECT seq, {RAW.format("branch")}, {RAW.format("hash")} FROM records
     WHERE seq IN (SELECT MAX(seq) FROM records WHERE seq <= ? GROUP BY branch) ORDER BY seq
 """
 
@@ -94,7 +95,11 @@ def verify(fetch: Fetch, session: str) -> Flaw | None:
 
 
 class JournalReader:
-    """Reads one session while it may be written elsewhere. Every query has a read-only connection of its own, closed after it."""
+    """Reads one session while it may be written elsewhere.
+
+    Every query has a read-only connection of its own, closed after it: nothing holds the writer up, and the writer's connection
+    stays the only one that writes or moves the log (SQLite before 3.51.3 can damage a log that two connections write).
+    """
 
     def __init__(self, path: Path, session: str) -> None:
         self.path = path
@@ -109,6 +114,10 @@ class JournalReader:
         """As `Journal.head`, at this moment."""
         found = self._fetch("SELECT hash FROM records WHERE branch = ? ORDER BY seq DESC LIMIT 1", (branch,))
         return str(found[0][0]) if found else EMPTY
+
+    def payloads(self) -> Iterator[bytes]:
+        """What is stored, unread."""
+        return (row.payload for row in rows(self._fetch, FIRST, None))
 
     def verify(self) -> Flaw | None:
         """The first record that was changed or damaged. Raises StoreError where the file cannot be read at all."""

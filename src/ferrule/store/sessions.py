@@ -1,8 +1,8 @@
 """All sessions of one person: making, finding, opening and removing them."""
 
+import re
 import time
-from contextlib import closing, suppress
-from functools import partial
+from contextlib import suppress
 from pathlib import Path
 
 from ferrule import __version__
@@ -10,15 +10,15 @@ from ferrule.types.errors import LeaseHeld, StoreError
 from ferrule.types.records import SessionOpened
 
 from .blobs import FileBlobs
-from .database import connect
 from .ids import SHAPE, match, new_id
 from .index import SessionInfo, read_index, summarize
 from .journal import SqliteJournal, create_journal, open_journal
 from .lease import take_lease
 from .private import make_folder, sync_folder
-from .reading import FORMAT, JournalReader, fetch
+from .reading import FORMAT, JournalReader
 
 DAY = 86_400.0
+HEX = re.compile(rb"[0-9a-f]{64,}")
 
 
 class Sessions:
@@ -52,8 +52,7 @@ class Sessions:
 
     def reader(self, written: str) -> JournalReader:
         """Open for reading, also while somebody writes. Raises UsageError, StoreError."""
-        id = self.find(written)
-        return JournalReader(self._journal(id), id)
+        return self._reader(self.find(written))
 
     def find(self, written: str) -> str:
         """The full id that `written` means. Raises UsageError."""
@@ -71,7 +70,7 @@ class Sessions:
     def remove(self, written: str) -> None:
         """Remove a session and the outputs that only it names. Raises LeaseHeld while it is open for writing."""
         id = self.find(written)
-        digests = self._digests(id)
+        digests = self._digests_or_none(id)
         self._remove(id)
         self._collect(digests)
 
@@ -83,7 +82,7 @@ class Sessions:
         for info in self.list():
             if info.updated >= before or info.problem:
                 continue
-            found = self._digests(info.id)
+            found = self._digests_or_none(info.id)
             try:
                 self._remove(info.id)
             except LeaseHeld:
@@ -103,7 +102,10 @@ class Sessions:
     def _create(self, opened: SessionOpened) -> SqliteJournal:
         while True:
             id = new_id(time.time())
-            lease = take_lease(self._lock(id))
+            try:
+                lease = take_lease(self._lock(id))
+            except LeaseHeld:
+                continue
             try:
                 journal = create_journal(self._journal(id), opened, lease)
                 sync_folder(self._folder)
@@ -135,23 +137,34 @@ class Sessions:
                     self._remove(id)
 
     def _digests(self, id: str) -> set[str]:
-        """The stored outputs that a session names anywhere. Of a journal that cannot be read, none."""
-        import sqlite3
+        """What a session names anywhere that looks like the digest of an output. Raises StoreError."""
+        return {
+            run[at : at + 64].decode()
+            for payload in self._reader(id).payloads()
+            for run in HEX.findall(payload)
+            for at in range(len(run) - 63)
+        }
 
-        path = self._journal(id)
+    def _digests_or_none(self, id: str) -> set[str]:
+        """As `_digests`; none of a journal that cannot be read."""
         try:
-            with closing(connect(path, "ro")) as connection:
-                query = partial(fetch, connection, path)
-                return {digest for digest in self.blobs.all() if query(NAMES, (digest,))}
-        except (sqlite3.Error, StoreError):
+            return self._digests(id)
+        except StoreError:
             return set()
 
     def _collect(self, digests: set[str]) -> None:
-        """Remove those of these outputs that no session names any more."""
-        for id in self._ids() if digests else ():
-            digests = digests - self._digests(id)
-        for digest in digests:
+        """Remove those of these outputs that no session names any more; none while a session cannot be read."""
+        stored = digests & set(self.blobs.all()) if digests else set()
+        try:
+            for id in self._ids() if stored else ():
+                stored -= self._digests(id)
+        except StoreError:
+            return
+        for digest in stored:
             self.blobs.remove(digest)
+
+    def _reader(self, id: str) -> JournalReader:
+        return JournalReader(self._journal(id), id)
 
     def _ids(self) -> tuple[str, ...]:
         try:
@@ -167,6 +180,3 @@ class Sessions:
 
     def _lock(self, id: str) -> Path:
         return self._folder / f"{id}.lock"
-
-
-NAMES = "SELECT 1 FROM records WHERE instr(payload, CAST(? AS BLOB)) LIMIT 1"
