@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-FERRULE = (sys.executable, "-m", "ferrule.main")
+FERRULE = (str(Path(sys.executable).with_name("ferrule")),)
 
 
 class Ran(NamedTuple):

@@ -144,7 +144,14 @@ def _keys(config: Config, environ: Mapping[str, str]) -> list[Fact]:
     named = [endpoint.key_env for endpoint in config.endpoints.values() if endpoint.key_env]
     names = dict.fromkeys((*keys, *named, *(vendor.base for vendor in VENDORS.values())))
     present = [name for name in names if environ.get(name)]
-    facts = [Fact("keys", "set", "ok" if present else "note", ", ".join(present) or f"none of {', '.join(names)}")]
+    facts = [
+        Fact(
+            "keys",
+            "set",
+            "ok" if present else "note",
+            ", ".join(present) or f"none of {', '.join(dict.fromkeys((*keys, *named)))}",
+        )
+    ]
     for name, endpoint in config.endpoints.items():
         if endpoint.key_env and not environ.get(endpoint.key_env):
             facts.append(Fact("keys", name, "note", f"endpoint {name} wants {endpoint.key_env}, which is not set"))
