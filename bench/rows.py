@@ -128,7 +128,7 @@ def server_gaps(server: FakeServer) -> list[float]:
 
 
 def big_write() -> Row:
-    content = "".join(f"line {number:05d} of a file that a model writes in one call\n" for number in range(3600))[:200_000]
+    content = "".join(f"line {number:05d} of a file that a model writes in one call\n" for number in range(4000))[:200_000]
     assert len(content) == 200_000
 
     def script(text: str) -> dict[str, Any]:

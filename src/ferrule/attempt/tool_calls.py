@@ -139,7 +139,7 @@ class _Turn:
         decision = decide(actions, self.setup.policy)
         digest = hashlib.sha256(f"{call.name}\0{call.arguments}".encode()).hexdigest()
         if decision.verdict == "allow":
-            return Approval(call.id, digest, "allow", decision.reason)
+            return Approval(call.id, digest, "allow", f"approve {self.setup.policy.approve}, rules", decision.reason)
         by = "rule" if decision.verdict == "deny" else "nobody to ask"
         return Approval(call.id, digest, "deny", by, decision.reason, decision.flag)
 

@@ -74,7 +74,8 @@ async def _open(options: TaskOptions, closers: Closers) -> Task:
         conversation.add(record)
         opened = opened or record.time
     log = Log(journal, conversation)
-    endpoint = await choose_endpoint(options.config, options.environ, conversation.model.model if conversation.model else None)
+    chosen = await choose_endpoint(options.config, options.environ, conversation.model)
+    endpoint = chosen.endpoint
     _check_cost_limit(options.config, endpoint)
     provider = open_provider(endpoint)
     closers.append(provider.close)
@@ -95,9 +96,9 @@ async def _open(options: TaskOptions, closers: Closers) -> Task:
         secrets=_secrets(options.environ),
         effort=options.config.effort,
     )
-    chosen = ModelChosen(endpoint.name, endpoint.base_url)
-    if conversation.model != chosen:
-        await log.add(chosen)
+    asked = ModelChosen(endpoint.asked or endpoint.name, endpoint.base_url, chosen.found)
+    if conversation.model != asked:
+        await log.add(asked)
     return Task(
         session_id=None if options.no_session else journal.session,
         task_id=f"{journal.session}/{log.branch}",
@@ -107,6 +108,7 @@ async def _open(options: TaskOptions, closers: Closers) -> Task:
         limits=options.config.limits,
         passed_variables=options.config.env.passed,
         prompt=options.prompt,
+        remark=chosen.remark,
         closers=closers,
     )
 
@@ -165,6 +167,7 @@ def _policy(config: Config, place: Place) -> Policy:
         deny=tuple(parse_rule(rule) for rule in config.deny),
         root=str(place.root),
         extra=tuple(str(folder) for folder in place.extra),
+        home=str(Path.home()),
     )
 
 

@@ -24,7 +24,10 @@ SCHEMA_VERSION = 1
 
 @dataclass
 class Task:
-    """`session_id` is None where nothing is kept (`--no-session`). `closers` are awaited by `close`, in reverse."""
+    """`session_id` is None where nothing is kept (`--no-session`). `remark` is for the person, at the start.
+
+    `closers` are awaited by `close`, in reverse.
+    """
 
     session_id: str | None
     task_id: str
@@ -34,6 +37,7 @@ class Task:
     limits: Limits
     passed_variables: tuple[str, ...]
     prompt: str | None
+    remark: str = ""
     closers: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:

@@ -28,10 +28,12 @@ class UserSaid(Struct, frozen=True, tag="user"):
 
 
 class ModelChosen(Struct, frozen=True, tag="model"):
-    """From here on calls go to `model` (`dialect/name`) at `endpoint` (a base URL, or a script's path)."""
+    """From here on calls go to `model` (`dialect/NAME`, or `SERVER/NAME` of the configuration) at `endpoint` (a base URL or a
+    script's path). `found`: nobody named it; it was found on this machine."""
 
     model: str
     endpoint: str
+    found: bool = False
 
 
 class AttemptStarted(Struct, frozen=True, tag="attempt_started"):
