@@ -3,7 +3,6 @@ import json
 from typing import Any
 
 import pytest
-from provider_wire import Reply, Wire, ask, serving, sse
 
 from ferrule.providers.base import Endpoint, Profile
 from ferrule.providers.open import open_provider
@@ -12,6 +11,7 @@ from ferrule.types.messages import Assistant, Image, Opaque, Reasoning, Results,
 from ferrule.types.request import Request, ToolSchema
 from ferrule.types.stream import Done, Failed, fold
 from ferrule.types.usage import Price, Usage
+from tests.providers.provider_wire import Reply, Wire, ask, serving, sse
 
 READ = ToolSchema("read_file", "Read a file.", '{"type":"object","properties":{"path":{"type":"string"}},"required":["path"]}')
 HELLO = Request(("You are Ferrule.",), (User((Text("Hi"),)),))

@@ -190,7 +190,10 @@ class _Broken:
 
 
 class _Answer:
-    """The way from bytes to the decoder's operations. `result` is set as soon as nothing more needs to be read."""
+    """The way from bytes to the decoder's operations. `result` is set as soon as nothing more needs to be read.
+
+    An event that the end of the stream cut off is left out: whether the answer is complete without it, the decoder knows.
+    """
 
     def __init__(self, decoder: Decoder) -> None:
         self._decoder = decoder
@@ -224,7 +227,7 @@ class _Answer:
             return self._decoder.end()
         value, _ = loads(data)
         if isinstance(value, BadJson):
-            return CUT if at_end else Fault("bad_response", shown(f"{value.reason}: {data[:200].decode(errors='replace')}"))
+            return None if at_end else Fault("bad_response", shown(f"{value.reason}: {data[:200].decode(errors='replace')}"))
         fault = self._decoder.event(name, value)
         if fault is not None:
             return fault
