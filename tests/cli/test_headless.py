@@ -39,6 +39,7 @@ class FakeTask:
     task_id = "01A/main"
     model = "openai/x"
     tools = ("edit",)
+    remark = ""
 
     def __init__(self, *happening: TaskEvent, patient: bool = False, during: Callable[[], None] = lambda: None) -> None:
         self.happening = happening
@@ -185,6 +186,22 @@ def test_text_puts_the_result_alone_on_standard_output() -> None:
         "● Finished. (exit 0)\n"
         "  0 turns, 0 tokens in, 0 out, $0.0000\n"
         "  session 01A\n"
+    )
+
+
+def test_a_remark_and_a_refusal_go_to_standard_error() -> None:
+    class Remarking(FakeTask):
+        remark = "no model is configured; using x"
+
+        async def run(self) -> RunResult:
+            self.ended.set()
+            return replace(failed_result(Outcome.USAGE_ERROR, "Nothing to do."), result="Nothing to do.")
+
+    out, err = Sink(), Sink()
+    run_task(opening(Remarking()), FOLDER, PersonView(Pipe(out), Pipe(err), Look(), json=False), Pipe(err))
+    assert (out.written, err.written) == (
+        "",
+        "ferrule: no model is configured; using x\n● openai/x in /project\nferrule: Nothing to do.\n",
     )
 
 

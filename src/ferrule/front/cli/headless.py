@@ -13,6 +13,7 @@ from ferrule.types.outcome import Outcome
 from ferrule.types.result import RecordAdded, RunResult, TaskEvent
 
 from .show.output import Pipe
+from .show.terminal import clean
 from .show.views import Opened, View
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -74,6 +75,8 @@ async def _drive(opening: Callable[[], Awaitable[Running]], folder: Path, view: 
     except asyncio.CancelledError as error:
         raise Interrupted("interrupted before anything was done") from error
     stopping.task = task
+    if task.remark:
+        err.text(f"ferrule: {clean(task.remark)}\n")
     try:
         view.begin(task, str(folder))
         showing = asyncio.create_task(_show(task, view, began))

@@ -129,12 +129,12 @@ class Progress:
 
     def _finished(self, result: ToolResult, seconds: float) -> None:
         mark, style = MARKS[result.kind]
-        took = duration(seconds)
+        took = "" if result.kind in ("denied", "skipped") else f"  {duration(seconds)}"
         failed = result.kind in ("error", "denied", "unknown")
-        width = self.look.width - 6 - len(took)
+        width = self.look.width - 4 - len(took)
         named = self._named(result.name, result.call_id, width)
         why = one_line(result.text, max(width - len(named) - 2, 40)) if failed else ""
-        shown = f"  {self.look.paint(self.look.symbol(mark), style)} {named}  {self.look.paint(took, DIM)}"
+        shown = f"  {self.look.paint(self.look.symbol(mark), style)} {named}{self.look.paint(took, DIM)}"
         self.line(shown + (f": {self.look.paint(why, style)}" if why else ""))
 
     def _named(self, name: str, call_id: str, width: int) -> str:

@@ -3,6 +3,7 @@
 from typing import Protocol
 
 from ferrule import __version__
+from ferrule.types.outcome import Outcome
 from ferrule.types.result import RunResult, TaskEvent
 
 from .output import Pipe, SessionEvent, event_line, result_json, result_line
@@ -12,7 +13,7 @@ from .terminal import DIM, Look, clean
 
 
 class Opened(Protocol):
-    """What a view wants to know of a task."""
+    """What a view wants to know of a task. `remark` is for the person, empty where there is nothing to say."""
 
     @property
     def session_id(self) -> str | None: ...
@@ -25,6 +26,9 @@ class Opened(Protocol):
 
     @property
     def tools(self) -> tuple[str, ...]: ...
+
+    @property
+    def remark(self) -> str: ...
 
 
 class View(Protocol):
@@ -63,7 +67,10 @@ class PersonView:
         self.progress.finish()
         if self.json:
             self.out.bytes(result_json(result))
-        elif result.result:
+        if result.outcome is Outcome.USAGE_ERROR:
+            self.err.text(f"ferrule: {clean(result.error or result.result)}\n")
+            return
+        if result.result and not self.json:
             terminal = self.out.stream is not None and self.out.stream.isatty()
             text = clean(result.result) if terminal else result.result
             self.out.text(text if text.endswith("\n") else text + "\n")
