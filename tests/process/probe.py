@@ -3,9 +3,11 @@
 import asyncio
 import os
 import secrets
+import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -101,6 +103,21 @@ async def until(condition: Callable[[], bool], seconds: float = 5) -> bool:
             return True
         await asyncio.sleep(0.01)
     return condition()
+
+
+@contextmanager
+def ferrule_side(ending: str, script: str, terminal: str = "-") -> Iterator[subprocess.Popen[bytes]]:
+    side = subprocess.Popen(
+        [sys.executable, str(FERRULE_SIDE), ending, terminal, script],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        with side:
+            yield side
+    finally:
+        side.kill()
 
 
 def supervised(use: Callable[[Supervisor], Coroutine[Any, Any, T]]) -> T:

@@ -1,5 +1,6 @@
 import asyncio
 import os
+import resource
 import signal
 
 import pytest
@@ -12,12 +13,15 @@ from .probe import (
     carriers,
     children_of,
     ended,
+    ferrule_side,
     gone,
     marker,
+    open_files,
     outcome,
     python,
     shell,
     sleepers,
+    summary,
     supervised,
     until,
     wait_until,
@@ -121,6 +125,65 @@ def test_command_that_stops_its_watchers_cannot_outrun_its_timeout(target: str) 
     told = supervised(use)
     assert told.timed_out or told.error is not None
     assert told.seconds < 15
+
+
+def test_command_that_stops_the_supervisor_and_kills_its_keeper_is_told() -> None:
+    mark = marker()
+    script = f"kill -STOP $(cut -d' ' -f4 /proc/$PPID/stat); setsid sleep {mark} & kill -9 $PPID; sleep {mark}"
+    told, _ = outcome(shell(script, timeout=None))
+    assert told.error is not None and "watched" in told.error
+    assert carriers(mark) == {}
+
+
+def test_command_that_keeps_stopping_its_keeper_is_ended_when_cancelled() -> None:
+    mark = marker()
+
+    async def use(supervisor: Supervisor) -> None:
+        script = f"while :; do kill -STOP $PPID; done & sleep {mark}"
+        running = asyncio.create_task(supervisor.run(shell(script, timeout=None), lambda data: None))
+        assert await until(lambda: len(sleepers(mark)) == 1)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await bounded(running, 20)
+        assert carriers(mark) == {}
+
+    supervised(use)
+
+
+def test_copy_of_ferrule_that_holds_its_sockets_does_not_keep_processes_alive() -> None:
+    mark = marker()
+    with ferrule_side("fork", f"sleep {mark} & wait") as side:
+        assert side.stdout is not None
+        copy = int(side.stdout.readline())
+        try:
+            assert wait_until(lambda: len(sleepers(mark)) == 1)
+            side.kill()
+            side.wait()
+            assert wait_until(lambda: sleepers(mark) == [])
+            assert not ended(copy)
+        finally:
+            os.kill(copy, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("free", [0, 1, 2, 3])
+def test_files_running_short_are_an_error_and_nothing_more(free: int) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+
+    async def use(supervisor: Supervisor) -> tuple[Ended, Ended]:
+        await supervisor.run(shell("true"), lambda data: None)
+        before = open_files()
+        limit = [number for number in range(200) if not os.path.lexists(f"/proc/self/fd/{number}")][free]
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, hard))
+        try:
+            short = await bounded(supervisor.run(shell("true"), lambda data: None))
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        assert open_files() == before
+        return short, await supervisor.run(shell("exit 5"), lambda data: None)
+
+    short, after = supervised(use)
+    assert short.error is not None and "open files" in short.error
+    assert summary(after) == (5, None, False, 0, None)
 
 
 STORM = """

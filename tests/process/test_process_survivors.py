@@ -1,14 +1,11 @@
 import os
 import pty
 import signal
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
-from .probe import FERRULE_SIDE, carriers, children_of, command_line, ended, marker, sleepers, wait_until
+from .probe import carriers, children_of, command_line, ended, ferrule_side, marker, sleepers, wait_until
 
 DAEMON = """
 import os, sys
@@ -29,21 +26,6 @@ SCRIPTS = {
     "empty environment": "env -i setsid sleep MARK & sleep MARK",
     "nohup": "nohup setsid nohup sleep MARK >/dev/null 2>&1 & wait",
 }
-
-
-@contextmanager
-def ferrule_side(ending: str, script: str, terminal: str = "-") -> Iterator[subprocess.Popen[bytes]]:
-    side = subprocess.Popen(
-        [sys.executable, str(FERRULE_SIDE), ending, terminal, script],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        start_new_session=True,
-    )
-    try:
-        with side:
-            yield side
-    finally:
-        side.kill()
 
 
 def survivors(mark: str, side: int) -> list[int]:

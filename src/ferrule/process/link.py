@@ -42,9 +42,9 @@ class Link:
         loop.add_reader(ours.fileno(), self._read)
 
     def begin(self, on_output: Callable[[bytes], None]) -> Running:
-        """Have a keeper forked for one command. Raises ConnectionError where the supervisor is gone, OSError where files are short."""
+        """Have a keeper forked for one command. Raises ConnectionError when the supervisor is gone, else OSError."""
         self.wake()
-        running = Running(self.loop, on_output)
+        running = Running(self.loop, on_output, self.wake)
         try:
             self.numbers += 1
             fds = [running.theirs.fileno(), running.writing]
@@ -136,9 +136,11 @@ def launch(link: int) -> int:
     """Start the supervisor process with `link` and without anything else of ours; returns its pid."""
     null = (os.POSIX_SPAWN_OPEN, "/dev/null", os.O_RDWR, 0)
     blocked = {signal.SIGKILL, signal.SIGSTOP}
+    compiled = ["-B"] if sys.dont_write_bytecode else []
+    compiled += ["-X", f"pycache_prefix={sys.pycache_prefix}"] if sys.pycache_prefix else []
     return os.posix_spawn(
         sys.executable,
-        [sys.executable, "-I", "-S", "-E", *(["-B"] if sys.dont_write_bytecode else []), str(PROGRAM)],
+        [sys.executable, "-I", "-S", "-E", *compiled, str(PROGRAM)],
         {name: os.environ[name] for name in LOADER if name in os.environ},
         file_actions=[(os.POSIX_SPAWN_DUP2, link, LINK), *((null[0], fd, *null[1:]) for fd in (0, 1, 2))],
         setsid=True,

@@ -12,8 +12,13 @@ CHUNK = 65536
 LAST_CHUNKS = 64
 """A pipe holds at most a megabyte, as fragments; more than this is written by something that we could not end."""
 
+PATIENCE = 10.0
+"""Seconds to wait for word from who is about to end a command, before it is said that it may not have been ended."""
+
 KEEPER_LOST = "the process that watched the command was killed; the command and all below it were ended"
 SUPERVISOR_LOST = "the supervisor of this session was killed; the command and all below it were ended"
+UNSURE = "what watched the command was killed or stopped, and it could not be made sure that the command was ended"
+OVERDUE = "the process that watched the command let its time-out pass; the command and all below it were ended"
 CLOSED = "the session was closed while the command ran; the command and all below it were ended"
 
 
@@ -21,11 +26,14 @@ class Running:
     """The pipe with its output and the socket to its keeper. `done` is done when nothing of the command is left.
 
     The result of `done` is the keeper's report; when there is none, a report with the reason `lost`. `theirs` and `writing` are
-    for the keeper. `failure` is what `on_output` raised: the command is then asked to end.
+    for the keeper. `failure` is what `on_output` raised: the command is then asked to end. `on_silence` is called when the
+    keeper hangs up without a report: the supervisor will say more.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, on_output: Callable[[bytes], None]) -> None:
-        self.loop, self.on_output = loop, on_output
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, on_output: Callable[[bytes], None], on_silence: Callable[[], None]
+    ) -> None:
+        self.loop, self.on_output, self.on_silence = loop, on_output, on_silence
         self.done: asyncio.Future[Report] = loop.create_future()
         self.failure: Exception | None = None
         self.doubt = KEEPER_LOST
@@ -48,10 +56,16 @@ class Running:
         self.theirs.close()
         os.close(self.writing)
 
-    async def send(self, request: bytes) -> None:
-        """To a keeper that may be gone already."""
-        with contextlib.suppress(OSError):
-            await self.loop.sock_sendall(self.control, request)
+    async def send(self, request: bytes, seconds: float | None) -> bool:
+        """To a keeper that may be gone already; whether it was taken in time."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self.loop.sock_sendall(self.control, request)
+        except TimeoutError:
+            return False
+        except OSError:
+            return True
+        return True
 
     def ask_to_end(self) -> None:
         with contextlib.suppress(OSError):
@@ -93,6 +107,8 @@ class Running:
             self.fail(self.doubt)
         else:
             self.silent = True
+            self.on_silence()
+            self.loop.call_later(PATIENCE, self.fail, UNSURE)
 
     def keeper_lost(self, ended: int) -> None:
         """The supervisor says that the keeper was killed and that it has ended what it left."""
@@ -104,6 +120,8 @@ class Running:
             self.doubt = SUPERVISOR_LOST
         if self.silent:
             self.fail(self.doubt)
+        else:
+            self.loop.call_later(PATIENCE, self.fail, UNSURE)
 
     def closing(self) -> None:
         self.doubt = CLOSED

@@ -14,7 +14,7 @@ from .guard.keeper import KILL_LIMIT, TERM_GRACE
 from .guard.wire import Report, pack
 from .link import Link
 from .protocol import Command, Ended
-from .running import Running
+from .running import CLOSED, OVERDUE, SUPERVISOR_LOST, Running
 
 SETTLE = TERM_GRACE + KILL_LIMIT + 1.0
 """Seconds within which a keeper has ended its command, or the supervisor what a killed keeper left."""
@@ -45,14 +45,15 @@ class Supervisor:
             return Ended(None, None, loop.time() - started, error=f"cannot start the command: {error}")
         limit = None if command.timeout is None else command.timeout + command.grace + SETTLE
         try:
-            await running.send(request)
-            await asyncio.wait([running.done], timeout=limit)
+            if await running.send(request, limit):
+                await asyncio.wait([running.done], timeout=limit)
+            overdue = not running.done.done()
         finally:
             if not running.done.done():
                 await end(link, running)
         if running.failure is not None:
             raise running.failure
-        return ended(running.done.result(), loop.time() - started, running.doubt)
+        return ended(running.done.result(), loop.time() - started, running.doubt, overdue)
 
     def _begin(self, loop: asyncio.AbstractEventLoop, on_output: Callable[[bytes], None]) -> tuple[Link, Running]:
         """A supervisor that turns out to be gone was asked for nothing yet, so another one may be."""
@@ -123,8 +124,8 @@ def encode(command: Command) -> bytes:
     )
 
 
-def ended(report: Report, seconds: float, doubt: str) -> Ended:
-    """What a report means for who asked for the command."""
+def ended(report: Report, seconds: float, doubt: str, overdue: bool) -> Ended:
+    """What a report means for who asked for the command. `overdue`: its keeper had let the time-out pass."""
     why, status, left, unended, text = report
     code = None if status is None else os.waitstatus_to_exitcode(status)
     exit_code = code if code is not None and code >= 0 else None
@@ -135,7 +136,10 @@ def ended(report: Report, seconds: float, doubt: str) -> Ended:
             return Ended(exit_code, number, seconds, left=left, error=trouble)
         case "timeout":
             return Ended(exit_code, number, seconds, timed_out=True, error=trouble)
-        case "asked" | "alone":
-            return Ended(None, None, seconds, error=trouble or doubt)
+        case "asked":
+            text = OVERDUE if overdue else doubt
+        case "alone":
+            text = CLOSED if doubt == CLOSED else SUPERVISOR_LOST
         case _:
-            return Ended(None, None, seconds, left=left, error=text)
+            pass
+    return Ended(None, None, seconds, timed_out=overdue, left=left, error=trouble or text)

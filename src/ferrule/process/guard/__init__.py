@@ -11,5 +11,8 @@ is killed, what it watched falls to the supervisor, which ends it.
 It runs in an interpreter of its own without site packages and imports nothing but built-in modules and itself, for its start
 is paid by every session: `signal` and `socket` proper would double it.
 
-Where there is no subreaper (not Linux) a command's processes are those of its process group: what leaves the group is not found.
+What another service starts because a command asked it to (a container daemon, at, systemd-run) is not below us. A command that
+kills its keeper and the supervisor in one stroke escapes, as does one that becomes another user whom we may not signal; the
+latter is reported. Where there is no subreaper (not Linux) a command's processes are those of its process group: what leaves the
+group is not found.
 """

@@ -78,26 +78,35 @@ class Keeper:
         return descendants(os.getpid()) if LINUX else [-self.main]
 
     def end(self) -> int:
-        """Ask everything to end, then end it. The number of processes that were signalled.
-
-        Only own children are killed: their pids cannot pass to others before we reap them, a killed parent starts nothing
-        any more, and its orphans become our children in turn.
-        """
-        below = self.below()
-        for pid in below:
-            send_signal(pid, signal.SIGTERM)
-            send_signal(pid, signal.SIGCONT)
-        deadline = time.monotonic() + TERM_GRACE
-        while self.busy() and (left := deadline - time.monotonic()) > 0:
-            wait_for(self.wake, left)
-        signalled = set(below)
+        """Ask everything to end, then end it. How many there were, those included that came while they were killed."""
+        ended = set(self.below())
+        self.ask_to_end()
         deadline = time.monotonic() + KILL_LIMIT
         while self.busy() and time.monotonic() < deadline:
-            for pid in children(os.getpid()) if LINUX else [-self.main]:
-                send_signal(pid, signal.SIGKILL)
-                signalled.add(pid)
+            ended |= self.kill()
             wait_for(self.wake, POLL)
-        return len(signalled)
+        return len(ended)
+
+    def ask_to_end(self) -> None:
+        """Also what was started while we asked: it is found when the end of what started it wakes us."""
+        asked: set[int] = set()
+        deadline = time.monotonic() + TERM_GRACE
+        while self.busy() and (left := deadline - time.monotonic()) > 0:
+            for pid in self.below():
+                if pid not in asked:
+                    send_signal(pid, signal.SIGTERM)
+                    send_signal(pid, signal.SIGCONT)
+                    asked.add(pid)
+            wait_for(self.wake, left)
+
+    def kill(self) -> set[int]:
+        """Only own children: their pids cannot pass to others before we reap them, a killed parent starts nothing any more,
+        and its orphans become our children in turn.
+        """
+        found = children(os.getpid()) if LINUX else [-self.main]
+        for pid in found:
+            send_signal(pid, signal.SIGKILL)
+        return set(found)
 
 
 def keep(control: _socket.socket, output: int, alive: int) -> Report:

@@ -166,3 +166,4 @@ def main() -> None:
     guard = Guard(_socket.socket(fileno=LINK))
     guard.serve()
     guard.end()
+    os._exit(0)
