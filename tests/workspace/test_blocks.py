@@ -99,7 +99,12 @@ def test_each_block_finds_its_place(text: str, blocks: list[tuple[int | None, li
         ("a\n", [(None, ["z"], ["y"]), (None, ["a"], ["b"])], "b\n", ["its SEARCH part is not in the file."]),
         ("a\na\n", [(None, ["a"], ["b"])], None, ["its SEARCH part occurs 2 times (lines 1, 2); add lines or `:start_line:`."]),
         ("a\n-\na\n", [(2, ["a"], ["b"])], None, ["its SEARCH part occurs 2 times (lines 1, 3); add lines or `:start_line:`."]),
-        ("a\n", [(None, [], ["b"])], None, ["its SEARCH part is empty; to insert lines, search for a neighbouring line and repeat it."]),
+        (
+            "a\n",
+            [(None, [], ["b"])],
+            None,
+            ["its SEARCH part is empty; to insert lines, search for a neighbouring line and repeat it."],
+        ),
         ("a\n", [(None, ["a"], ["a"])], None, ["its SEARCH and REPLACE parts are identical."]),
         ("a\nb\n", [(None, ["a", "b"], ["c"]), (None, ["b"], ["d"])], "c\n", ["its lines overlap those of block 1."]),
     ],

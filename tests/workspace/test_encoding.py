@@ -18,7 +18,11 @@ def test_any_bytes_that_decode_come_back_unchanged(data: bytes, bom: bytes) -> N
 @given(st.text(), st.sampled_from([UTF_8, *MARKED]))
 def test_a_text_is_read_as_it_was_written(text: str, encoding: Encoding) -> None:
     data = encoding.encode(text)
-    if is_binary(data) or (encoding is UTF_8 and text.startswith("\ufeff")) or (encoding.codec == "utf-16-le" and text[:1] == "\0"):
+    if (
+        is_binary(data)
+        or (encoding is UTF_8 and text.startswith("\ufeff"))
+        or (encoding.codec == "utf-16-le" and text[:1] == "\0")
+    ):
         return
     assert decode(data) == (text, encoding)
 

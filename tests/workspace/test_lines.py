@@ -22,7 +22,9 @@ def naive(text: str, offset: int, limit: int) -> tuple[tuple[str, ...], int]:
 
 
 @settings(max_examples=150)
-@given(TEXTS, st.sampled_from([UTF_8, *MARKED]), st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=4))
+@given(
+    TEXTS, st.sampled_from([UTF_8, *MARKED]), st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=4)
+)
 def test_any_pages_of_any_text_are_those_of_a_naive_reader(
     tmp_path: Path, text: str, encoding: Encoding, pages: list[tuple[int, int]]
 ) -> None:

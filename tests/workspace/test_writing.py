@@ -131,7 +131,10 @@ def test_in_a_read_only_folder_a_file_is_written_in_place_and_none_is_made(tmp_p
     fd = os.open(folder, os.O_RDONLY)
     try:
         ran = subprocess.run(
-            [sys.executable, "-c", f"import os; os.fchdir({fd})\n{IN_READ_ONLY_FOLDER}"], pass_fds=[fd], capture_output=True, text=True
+            [sys.executable, "-c", f"import os; os.fchdir({fd})\n{IN_READ_ONLY_FOLDER}"],
+            pass_fds=[fd],
+            capture_output=True,
+            text=True,
         )
     finally:
         os.close(fd)

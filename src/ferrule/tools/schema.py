@@ -43,11 +43,13 @@ def parse(tool: Tool, arguments: str) -> Struct | str:
         given = msgspec.json.decode(arguments or "{}")
     except msgspec.DecodeError as problem:
         return f"The arguments of {tool.name} are not valid JSON: {problem}."
+    except RecursionError:
+        return f"The arguments of {tool.name} are nested too deeply."
     if not isinstance(given, dict):
         return f"The arguments of {tool.name} must be an object, got {_shown(given)}."
     fields = {field.encode_name: field for field in structs.fields(tool.params)}
     if unknown := [name for name in given if name not in fields]:
-        return _unknown(tool, unknown[0], list(fields))
+        return _unknown(tool, unknown[0], {name: field.required for name, field in fields.items() if name not in given})
     nodes = _properties(tool.params)
     kinds = {name: _kinds(node) for name, node in nodes.items()}
     offered = {
@@ -121,12 +123,17 @@ def _lenient(value: object, kinds: tuple[str, ...]) -> object:
     return value
 
 
-def _unknown(tool: Tool, name: str, known: list[str]) -> str:
-    from difflib import get_close_matches
+def _unknown(tool: Tool, name: str, left: Mapping[str, bool]) -> str:
+    """Names the nearest of the parameters that are not given; one that is required is the likelier."""
+    from difflib import SequenceMatcher
 
-    near = get_close_matches(name, known, 1, 0.5)
-    hint = f"did you mean `{near[0]}`?" if near else f"it takes {', '.join(f'`{field}`' for field in known) or 'none'}."
-    return f"`{name}` is not a parameter of {tool.name}; {hint}"
+    likeness = {field: SequenceMatcher(None, name, field).ratio() for field in left}
+    near = [field for field in left if likeness[field] >= 0.5]
+    if near:
+        best = max(near, key=lambda field: likeness[field] + 0.2 * left[field])
+        return f"`{name}` is not a parameter of {tool.name}; did you mean `{best}`?"
+    known = ", ".join(f"`{field.encode_name}`" for field in structs.fields(tool.params))
+    return f"`{name}` is not a parameter of {tool.name}; it takes {known or 'none'}."
 
 
 def _explained(problem: str, given: Mapping[str, Any], nodes: Mapping[str, Any]) -> str:

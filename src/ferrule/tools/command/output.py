@@ -35,6 +35,8 @@ class Decoder:
             if not final and (opened := _OPEN_ESCAPE.search(text)) and len(text) - opened.start() < UNFINISHED:
                 text, self._held = text[: opened.start()], text[opened.start() :]
             text = _ESCAPE.sub("", text)
+            if final:
+                text = _OPEN_ESCAPE.sub("", text)
         return text
 
     def _readable(self, text: str) -> str:

@@ -11,10 +11,9 @@ from ferrule.types.names import spell
 from ferrule.types.tools import Action, Effect, ToolOutput, ok
 from ferrule.workspace import blocks
 from ferrule.workspace.blocks import SHAPE, Malformed, Refused, apply, locate, parse_blocks
-from ferrule.workspace.document import load
 
 from .edit import no_match
-from .failing import explained
+from .failing import explained, opened
 
 
 class ApplyDiff(Struct, frozen=True):
@@ -47,8 +46,7 @@ async def _run(params: ApplyDiff, context: ToolContext) -> ToolOutput:
         raise ToolError(f"`diff` is malformed: {problem} Nothing was changed. A block looks like this:\n{SHAPE}") from problem
     path = context.place.resolve(params.path)
     shown = context.place.shown(path)
-    with explained("edit", path, context.place):
-        document = load(path)
+    document = opened(path, context.place)
     placed, refused = locate(document.text, parsed)
     failures = [_failure(refusal, document.text, shown) for refusal in refused]
     if not placed:

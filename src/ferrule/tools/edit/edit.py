@@ -9,10 +9,10 @@ from ferrule.tools.base import Place, Tool, ToolContext
 from ferrule.types.errors import ToolError
 from ferrule.types.names import spell
 from ferrule.types.tools import Action, Effect, ToolOutput, ok
-from ferrule.workspace.document import Document, load
+from ferrule.workspace.document import Document
 from ferrule.workspace.matching import Found, find, line_number, nearest, rewrite
 
-from .failing import explained
+from .failing import explained, opened
 
 SHOWN = 30
 """Lines of the nearest region that a failure shows."""
@@ -56,8 +56,7 @@ async def _run(params: Edit, context: ToolContext) -> ToolOutput:
         raise ToolError(f"`expected_replacements` must be at least 1, got {params.expected_replacements}.")
     path = context.place.resolve(params.file_path)
     shown = context.place.shown(path)
-    with explained("edit", path, context.place):
-        document = load(path)
+    document = opened(path, context.place)
     found = find(document.text, params.old_string)
     if found is None:
         raise ToolError(f"Nothing was changed: {no_match(document.text, params.old_string, 'old_string', shown)}")
@@ -73,14 +72,12 @@ async def _run(params: Edit, context: ToolContext) -> ToolOutput:
 def _check_count(params: Edit, found: Found, document: Document, shown: str) -> None:
     count, expected = len(found.spans), params.expected_replacements
     lines = ", ".join(str(line_number(document.text, span.start)) for span in found.spans[:LISTED])
-    lines += ", …" if count > LISTED else ""
+    where = f"line{'' if count == 1 else 's'} {lines}{', …' if count > LISTED else ''}"
     if expected is not None and count != expected:
-        raise ToolError(
-            f"`old_string` occurs {_times(count)} in {shown} (line {lines}), expected {expected}. Nothing was changed."
-        )
+        raise ToolError(f"`old_string` occurs {_times(count)} in {shown} ({where}), expected {expected}. Nothing was changed.")
     if expected is None and count > 1 and not params.replace_all:
         raise ToolError(
-            f"`old_string` occurs {count} times in {shown} (lines {lines}). Add lines around it to make it unique, or set "
+            f"`old_string` occurs {count} times in {shown} ({where}). Add lines around it to make it unique, or set "
             "`replace_all`. Nothing was changed."
         )
 
@@ -106,7 +103,7 @@ def no_match(text: str, wanted: str, name: str, shown: str) -> str:
     head = f"`{name}` is not in {shown}."
     lines = wanted.splitlines()
     if lines and all(_NUMBERED.match(line) for line in lines):
-        head += f" `{name}` seems to contain line numbers (`N | `); leave them out."
+        head += " It seems to contain line numbers (`N | `); leave them out."
     near = nearest(text, wanted)
     if near is None:
         return f"{head} Nothing in the file resembles it; read the file again."

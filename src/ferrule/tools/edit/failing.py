@@ -7,6 +7,15 @@ from pathlib import Path
 from ferrule.tools.base import Place
 from ferrule.tools.read.read_file import missing
 from ferrule.types.errors import ToolError
+from ferrule.workspace.document import Document, load
+
+
+def opened(path: Path, place: Place) -> Document:
+    """The file to be edited; raises ToolError."""
+    if not path.exists():
+        raise ToolError(missing(path, place))
+    with explained("edit", path, place):
+        return load(path)
 
 
 @contextmanager
@@ -14,8 +23,6 @@ def explained(verb: str, path: Path, place: Place) -> Iterator[None]:
     """Names the file in every expected failure: `Cannot edit src/a.py: it is a directory.`"""
     try:
         yield
-    except FileNotFoundError as problem:
-        raise ToolError(missing(path, place)) from problem
     except OSError as problem:
         raise ToolError(f"Cannot {verb} {place.shown(path)}: {problem.strerror or problem}.") from problem
     except ToolError as problem:
