@@ -1,8 +1,9 @@
 """Sending a stream of frames, and letting a fault strike in it."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
-from ferrule.providers.scripted.faults import Cut, Http, Reset, Stall, StreamError
+from ferrule.providers.scripted.faults import Cut, Http, Placed, Reset, Stall, StreamError
 from ferrule.providers.scripted.script import Step
 
 from .connection import Connection, head
@@ -54,64 +55,84 @@ class Body:
         self._connection.send(b"0\r\n\r\n")
 
 
-def send_answer(
-    connection: Connection,
-    headers: dict[str, str],
-    frames: Iterable[Frame],
-    breaking: tuple[Frame, ...],
-    step: Step,
-    border: int | None,
-) -> bool:
-    """Play the frames and the step's fault; whether the connection is still good for another request."""
-    fault = step.fault
-    assert not isinstance(fault, Http)
-    if fault and fault.at == "headers" and fault.bytes is None and not isinstance(fault, StreamError):
-        if isinstance(fault, Reset):
-            connection.reset()
-        if not isinstance(fault, Stall) or not connection.wait(fault.seconds):
-            return False
-        fault = None
-    connection.send(head(200, {**headers, "Transfer-Encoding": "chunked"}))
-    body = Body(connection, step.wire.bytes, fault.bytes if fault else None)
-    early = fault is not None and fault.at in ("start", "headers")
-    for frame in frames:
-        rest = b""
-        over = fault and fault.bytes is None and (early or frame.last or (border is not None and frame.spoken > border))
-        if not over:
-            rest = body.write(spell(frame, step.wire))
-        if fault and (over or body.full):
-            body.flush()
+@dataclass(frozen=True)
+class Play:
+    """One answer on its way. `border` is the character at which the fault strikes; `ending` is called before the last bytes."""
+
+    connection: Connection
+    headers: dict[str, str]
+    frames: Iterable[Frame]
+    broken: Iterable[Frame]
+    step: Step
+    border: int | None
+    ending: Callable[[], None]
+
+    def send(self) -> bool:
+        """Send all frames, with the step's fault; whether the connection is still good for another request.
+
+        A fault strikes between two frames, or in the middle of one whose content cannot be sent in pieces.
+        """
+        fault = self.step.fault
+        assert not isinstance(fault, Http)
+        if fault and fault.at == "headers" and fault.bytes is None and not isinstance(fault, StreamError):
             if not isinstance(fault, Stall):
-                return _strike(connection, body, fault, breaking, step)
-            if not connection.wait(fault.seconds):
+                return self._gone(fault)
+            if not self.connection.wait(fault.seconds):
                 return False
-            body.unlimited()
-            body.write(spell(frame, step.wire) if over else rest)
             fault = None
-        if step.delay:
-            body.flush()
-            if not connection.wait(step.delay):
-                return False
-    body.end()
-    return True
+        self.connection.send(head(200, {**self.headers, "Transfer-Encoding": "chunked"}))
+        body = Body(self.connection, self.step.wire.bytes, fault.bytes if fault else None)
+        spoken = 0
+        for frame in self.frames:
+            rest = spell(frame, self.step.wire)
+            struck = fault is not None and fault.bytes is None and self._strikes(fault, frame)
+            if struck and not frame.last and spoken < (self.border or 0) and not isinstance(fault, StreamError):
+                body.write(rest[: len(rest) // 2])
+                rest = rest[len(rest) // 2 :]
+            elif not struck:
+                rest = self._write(body, frame, rest)
+            if fault and (struck or body.full):
+                if not isinstance(fault, Stall):
+                    return self._break(body, fault)
+                body.flush()
+                if not self.connection.wait(fault.seconds):
+                    return False
+                body.unlimited()
+                self._write(body, frame, rest)
+                fault = None
+            spoken = max(spoken, frame.spoken)
+            if self.step.delay and not frame.last:
+                body.flush()
+                if not self.connection.wait(self.step.delay):
+                    return False
+        self.ending()
+        body.end()
+        return True
 
+    def _strikes(self, fault: Placed, frame: Frame) -> bool:
+        return fault.at in ("start", "headers") or frame.last or (self.border is not None and frame.spoken > self.border)
 
-def _strike(
-    connection: Connection, body: Body, fault: Cut | Reset | StreamError, breaking: tuple[Frame, ...], step: Step
-) -> bool:
-    match fault:
-        case Reset():
-            connection.wait(0.05)
-            connection.reset()
-            return False
-        case Cut(how="drop"):
-            return False
-        case StreamError():
+    def _write(self, body: Body, frame: Frame, data: bytes) -> bytes:
+        if frame.last:
+            self.ending()
+        return body.write(data)
+
+    def _break(self, body: Body, fault: Cut | Reset | StreamError) -> bool:
+        self.ending()
+        body.flush()
+        if isinstance(fault, StreamError):
             body.unlimited()
-            for frame in breaking:
-                body.write(spell(frame, step.wire))
-            body.end()
-            return True
-        case Cut():
-            body.end()
-            return True
+            for frame in self.broken:
+                body.write(spell(frame, self.step.wire))
+        elif isinstance(fault, Reset) or fault.how == "drop":
+            return self._gone(fault)
+        body.end()
+        return True
+
+    def _gone(self, fault: Cut | Reset) -> bool:
+        """Leave without an end. What was sent before a reset is given the time to be read, or the kernel would drop it."""
+        self.ending()
+        if isinstance(fault, Reset):
+            self.connection.wait(0.05 if fault.at != "headers" or fault.bytes is not None else 0)
+            self.connection.reset()
+        return False

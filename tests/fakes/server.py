@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from ferrule.providers.scripted.position import Position, Turn
 from ferrule.providers.scripted.script import Script, load, parse
 from tests.fakes import wire_anthropic, wire_chat, wire_google, wire_responses
 from tests.fakes.connection import Connection, Incoming
-from tests.fakes.sending import send_answer
+from tests.fakes.sending import Play
 from tests.fakes.spelling import Dialect, Json, Speech, dumps, halves
 
 Validate = Callable[[str, Json], list[str]]
@@ -40,7 +41,7 @@ STREAMING = {"Content-Type": "text/event-stream; charset=utf-8", "Cache-Control"
 
 @dataclass
 class Recorded:
-    """One request. Times are of `time.monotonic`; `ended` is when the last byte of the answer was handed over, or None.
+    """One request. Times are of `time.monotonic`; `ended` is when its last bytes begin to be sent.
 
     `step` counts from 1; `problem` says why the script could not answer it; `violations` are what the hook found.
     """
@@ -161,7 +162,7 @@ class FakeServer:
                 try:
                     keep = self._answer(connection, recorded)
                 finally:
-                    self._note(recorded)
+                    self._end(recorded)
                 if not keep:
                     return
         except OSError:
@@ -185,7 +186,11 @@ class FakeServer:
             self.requests.append(recorded)
         return recorded
 
-    def _note(self, recorded: Recorded) -> None:
+    def _end(self, recorded: Recorded) -> None:
+        """Record that the answer ends, before the client can see it."""
+        if recorded.ended is not None:
+            return
+        recorded.ended = time.monotonic()
         if self._record:
             with self._lock, self._record.open("a", encoding="utf-8") as file:
                 file.write(recorded.line() + "\n")
@@ -222,26 +227,25 @@ class FakeServer:
 
     def _stream(self, connection: Connection, recorded: Recorded, dialect: Dialect, speech: Speech, turn: Turn) -> bool:
         fault = turn.step.fault
-        breaking = dialect.broken(speech, fault.says, fault.message) if isinstance(fault, StreamError) else ()
-        keep = send_answer(connection, STREAMING, dialect.frames(speech), tuple(breaking), turn.step, speech.border)
-        recorded.ended = time.monotonic()
-        return keep
+        broken = dialect.broken(speech, fault.says, fault.message) if isinstance(fault, StreamError) else ()
+        ending = partial(self._end, recorded)
+        return Play(connection, STREAMING, dialect.frames(speech), broken, turn.step, speech.border, ending).send()
 
     def _fail(self, connection: Connection, recorded: Recorded, dialect: Dialect, fault: Http) -> bool:
         if isinstance(fault.body, str):
             payload, kind = fault.body, "text/html" if fault.body.lstrip().startswith("<") else "text/plain"
         else:
             payload, kind = dumps(fault.body or dialect.error(fault.status, said(fault), None, fault.tokens)), "application/json"
+        self._end(recorded)
         connection.respond(fault.status, {"Content-Type": kind, **fault.headers}, payload.encode())
-        recorded.ended = time.monotonic()
         return True
 
     def _refuse(self, connection: Connection, recorded: Recorded, dialect: Dialect, message: str) -> bool:
         return self._whole(connection, recorded, 400, dialect.error(400, "bad_request", message, None))
 
     def _whole(self, connection: Connection, recorded: Recorded, status: int, body: Json) -> bool:
+        self._end(recorded)
         connection.respond(status, {"Content-Type": "application/json"}, dumps(body).encode())
-        recorded.ended = time.monotonic()
         return True
 
 

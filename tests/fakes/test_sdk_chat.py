@@ -11,9 +11,9 @@ from tests.fakes.server import FakeServer
 
 def ask(server: FakeServer, **more: Any) -> list[Any]:
     with openai.OpenAI(base_url=f"{server.url}/v1", api_key="k", max_retries=0) as client:
-        messages = [{"role": "user", "content": "go"}]
-        options = {"stream_options": {"include_usage": True}, **more}
-        return list(client.chat.completions.create(model="m", messages=messages, stream=True, **options))  # type: ignore[call-overload]
+        messages: Any = [{"role": "user", "content": "go"}]
+        options: Any = {"stream_options": {"include_usage": True}, **more}
+        return list(client.chat.completions.create(model="m", messages=messages, stream=True, **options))
 
 
 def spoken(chunks: list[Any], key: str = "content") -> str:

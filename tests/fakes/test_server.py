@@ -29,28 +29,32 @@ ASKS: dict[str, dict[str, Any]] = {
 dialects = pytest.mark.parametrize("dialect", list(PATHS))
 
 
-def post(server: FakeServer, dialect: str, body: Any = None, **options: Any) -> httpx2.Response:
-    return httpx2.post(server.url + PATHS[dialect], json=ASKS[dialect] if body is None else body, timeout=10, **options)
+def post(server: FakeServer, dialect: str, body: Any = None) -> httpx2.Response:
+    asked = ASKS[dialect] if body is None else body
+    return httpx2.post(server.url + PATHS[dialect], json=asked, timeout=10, verify=False)
 
 
-def read_what_comes(server: FakeServer, dialect: str) -> bytes:
-    got = bytearray()
+def read_what_comes(server: FakeServer, dialect: str, client: httpx2.Client) -> tuple[int, bytes]:
+    status, got = 0, bytearray()
     try:
-        with httpx2.stream("POST", server.url + PATHS[dialect], json=ASKS[dialect], timeout=10) as response:
+        with client.stream("POST", server.url + PATHS[dialect], json=ASKS[dialect]) as response:
+            status = response.status_code
             for part in response.iter_raw():
                 got += part
     except httpx2.TransportError:
-        return bytes(got)
-    return bytes(got)
+        return status, bytes(got)
+    return status, bytes(got)
 
 
 @dialects
 @pytest.mark.parametrize("how", [{"kind": "cut"}, {"kind": "cut", "how": "drop"}, {"kind": "reset"}])
 def test_a_stream_can_end_after_any_byte(serve: Serve, dialect: str, how: dict[str, Any]) -> None:
     step = {"text": "half way", "calls": [{"name": "f", "arguments": {"a": 1}}], "chunk": 3}
-    whole = post(serve(step), dialect).content
-    for size in (0, 1, len(whole) // 2, len(whole) - 1):
-        assert read_what_comes(serve({**step, "fault": {**how, "bytes": size}}), dialect) == whole[:size]
+    with httpx2.Client(verify=False) as client:
+        whole = read_what_comes(serve(step), dialect, client)[1]
+        for size in (0, 1, len(whole) // 2, len(whole) - 1):
+            server = serve({**step, "fault": {**how, "bytes": size}})
+            assert read_what_comes(server, dialect, client) == (200, whole[:size])
 
 
 @dialects
@@ -190,3 +194,94 @@ def test_big_arguments_in_small_deltas_cost_little(serve: Serve) -> None:
     received = post(server, "openai").content
     assert received.count(b'"arguments"') == len(json.dumps({"content": content})) // 24 + 2
     assert time.process_time() - begun < 1.0
+
+
+RESULTS: dict[str, dict[str, Any]] = {
+    "openai": {
+        "messages": [
+            {"role": "system", "content": "be good"},
+            {"role": "user", "content": "go"},
+            {"role": "assistant", "content": "x", "tool_calls": [{"id": "a", "function": {"name": "f", "arguments": "{}"}}] * 2},
+            {"role": "tool", "tool_call_id": "a", "content": "first"},
+            {"role": "tool", "tool_call_id": "b", "content": [{"type": "text", "text": "second"}]},
+        ],
+        "tools": [{"type": "function", "function": {"name": "f"}}],
+    },
+    "openai-responses": {
+        "instructions": "be good",
+        "input": [
+            {"role": "user", "content": [{"type": "input_text", "text": "go"}]},
+            {"type": "reasoning", "id": "rs", "summary": []},
+            {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "x"}]},
+            {"type": "function_call", "call_id": "a", "name": "f", "arguments": "{}"},
+            {"type": "function_call", "call_id": "b", "name": "f", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "a", "output": "first"},
+            {"type": "function_call_output", "call_id": "b", "output": [{"type": "input_text", "text": "second"}]},
+        ],
+        "tools": [{"type": "function", "name": "f"}],
+    },
+    "anthropic": {
+        "system": [{"type": "text", "text": "be good"}],
+        "messages": [
+            {"role": "user", "content": "go"},
+            {"role": "assistant", "content": [{"type": "tool_use", "id": "a", "name": "f", "input": {}}]},
+            {
+                "role": "user",
+                "content": [
+                    {"type": "tool_result", "tool_use_id": "a", "content": "first"},
+                    {"type": "tool_result", "tool_use_id": "b", "content": [{"type": "text", "text": "second"}]},
+                ],
+            },
+        ],
+        "tools": [{"name": "f"}],
+    },
+    "google": {
+        "systemInstruction": {"parts": [{"text": "be good"}]},
+        "contents": [
+            {"role": "user", "parts": [{"text": "go"}]},
+            {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]},
+            {
+                "role": "user",
+                "parts": [
+                    {"functionResponse": {"name": "f", "response": {"output": "first"}}},
+                    {"functionResponse": {"name": "f", "response": {"output": "second"}}},
+                ],
+            },
+        ],
+        "tools": [{"functionDeclarations": [{"name": "f"}]}],
+    },
+}
+
+
+@dialects
+def test_a_script_sees_the_same_of_a_conversation_in_every_dialect(serve: Serve, dialect: str) -> None:
+    holds = {"last": "results", "last_user": "go", "last_result": "first\nsecond", "system": "be good", "tool": "f", "answers": 1}
+    server = serve(
+        {"text": "wrong", "when": {"last": "user", "answers": 1}},
+        {"text": "{{word}}", "copy": {"word": "sec.*"}, "expect": holds},
+    )
+    assert b'"second"' in post(server, dialect, RESULTS[dialect]).content
+    assert server.problems == []
+
+
+def catalogue() -> list[dict[str, Any]]:
+    page = (Path(__file__).parents[2] / "docs" / "scripted.md").read_text(encoding="utf-8")
+    steps = [step for example in re.findall(r"```json\n(.*?)```", page, re.DOTALL) for step in json.loads(example)["steps"]]
+    noted = [{**step, "times": 1} for step in steps if "note" in step]
+    return [
+        {**step, "fault": {**step["fault"], "seconds": 0.01}} if "seconds" in step.get("fault", {}) else step for step in noted
+    ]
+
+
+@dialects
+def test_every_fault_of_the_documentation_can_be_played(serve: Serve, dialect: str) -> None:
+    steps = catalogue()
+    server = serve(*steps)
+    with httpx2.Client(verify=False) as client:
+        for number, step in enumerate(steps, 1):
+            fault = step.get("fault", {})
+            status, got = read_what_comes(server, dialect, client)
+            assert status == (fault["status"] if fault.get("kind") == "http" else 0 if fault == {"kind": "reset"} else 200), step
+            assert (got == b"") == (fault == {"kind": "reset"}), step
+            assert server.calls[-1].step == number
+    assert server.problems == []

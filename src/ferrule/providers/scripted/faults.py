@@ -1,6 +1,5 @@
 """The faults that a script may inject into a model call, as data, and the `Fault` that each becomes."""
 
-from email.utils import parsedate_to_datetime
 from time import time
 from typing import Any, Literal
 
@@ -123,8 +122,10 @@ def _retry_after(headers: dict[str, str]) -> float | None:
         if "retry-after" not in lower:
             return None
         value = lower["retry-after"]
-        return (
-            float(value) if value.replace(".", "", 1).isdigit() else max(0.0, parsedate_to_datetime(value).timestamp() - time())
-        )
+        if value.replace(".", "", 1).isdigit():
+            return float(value)
+        from email.utils import parsedate_to_datetime
+
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time())
     except ValueError:
         return None

@@ -4,8 +4,8 @@ Steps without `when` are played in order, one a model call; a step with `when` i
 the others. Two rules keep the order where a process ends or an answer gets lost:
 
 - A provider that has not played anything takes its position from the conversation: it goes on after the last answer there
-  that bears a mark (opaque data that says which step it came from); each answer without a mark after it counts as one step
-  that leaves an answer. What left nothing (a 429) and stands right after that is played again.
+  that bears a mark (opaque data that says which step it came from). What left nothing there (a 429, an empty answer) and
+  stands right after that step is played again. Answers without a mark are another model's and do not count.
 - With `on_lost` "again", a sound answer that the next request of the same conversation does not hold was lost (its reader was
   killed while this player lived on, as a server does) and is given again. The same conversation: the same first user message
   and the same tools.
@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import msgspec
 from msgspec import UnsetType
 
-from .faults import Stall
 from .script import Part, Script, Step
 from .view import Mark, View
 
@@ -57,20 +56,10 @@ class Position:
     def _adopt(self, answers: tuple[Mark | None, ...]) -> None:
         self._adopted = True
         for mark in answers:
-            if mark is None:
-                self._pass_one_answer()
-            elif mark.step < len(self._steps):
+            if mark and mark.step < len(self._steps):
                 self._played[mark.step] = max(self._played.get(mark.step, 0), mark.time + 1)
                 if mark.step in self._order:
                     self._next = self._order.index(mark.step)
-
-    def _pass_one_answer(self) -> None:
-        while self._next < len(self._order):
-            index = self._order[self._next]
-            if leaves_answer(self._steps[index]) and not self._used_up(index):
-                self._played[index] = self._played.get(index, 0) + 1
-                return
-            self._next += 1
 
     def _used_up(self, index: int) -> bool:
         times = self._steps[index].times
@@ -97,11 +86,6 @@ class Position:
         return Turn(Mark(index, self._played.get(index, 0)), self._steps[index])
 
 
-def leaves_answer(step: Step) -> bool:
-    """Whether playing this step puts an assistant message into the conversation."""
-    return (step.fault is None or isinstance(step.fault, Stall)) and any(map(_says_something, step.content))
-
-
 def is_sound(step: Step) -> bool:
     """Whether a client that received this answer must have kept it: complete, nothing about it to repair or refuse."""
     calls = [part.call for part in step.content if not isinstance(part.call, UnsetType)]
@@ -110,7 +94,7 @@ def is_sound(step: Step) -> bool:
     return (
         step.fault is None
         and step.stop not in ("length", "refusal")
-        and leaves_answer(step)
+        and any(map(_says_something, step.content))
         and sound_ids
         and all(not isinstance(call.arguments, str) or _is_object(call.arguments) for call in calls)
     )

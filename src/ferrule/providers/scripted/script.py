@@ -2,7 +2,6 @@
 
 import json
 import re
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -188,6 +187,8 @@ def _known(where: str, data: Any, struct: type[Struct]) -> None:
 
 
 def _nearest(word: str, words: list[str]) -> str:
+    from difflib import get_close_matches
+
     close = get_close_matches(word, words, 1, 0.5)
     return f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(words)}"
 
