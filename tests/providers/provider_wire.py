@@ -60,7 +60,7 @@ async def serving(*replies: Reply) -> AsyncIterator[Wire]:
         try:
             while await _answer(wire, reader, writer):
                 pass
-        except (ConnectionError, asyncio.IncompleteReadError):
+        except (ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             pass
         finally:
             wire.open_connections -= 1
@@ -94,7 +94,8 @@ async def _answer(wire: Wire, reader: asyncio.StreamReader, writer: asyncio.Stre
         await writer.drain()
         return True
     if reply.ending == "hang":
-        await asyncio.sleep(3600)
+        await reader.read()
+        return False
     raw = writer.get_extra_info("socket")
     raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
     writer.transport.abort()

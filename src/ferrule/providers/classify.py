@@ -166,6 +166,8 @@ def error_fault(value: Any, status: int | None = None) -> Fault:
 
 def network_fault(error: Exception, streaming: bool) -> Fault | None:
     """The fault of an exception of httpx2 or the system; None for any other. `streaming`: the answer had begun."""
+    if isinstance(error, ExceptionGroup):
+        return network_fault(error.exceptions[0], streaming)
     for kind in type(error).__mro__:
         code = BY_EXCEPTION.get(kind.__name__)
         if code is None:

@@ -6,8 +6,10 @@ _SHARED = "100.64.0.0/10"
 
 
 def host_of(base_url: str) -> str:
+    """The host in lower case, empty where the URL has none or its port is no port."""
     try:
-        return (urlsplit(base_url).hostname or "").lower()
+        parts = urlsplit(base_url)
+        return (parts.hostname or "").lower() if parts.port != 0 else ""
     except ValueError:
         return ""
 

@@ -16,7 +16,7 @@ from ferrule.types.usage import NOTHING, Usage
 from .assemble import Assembler
 from .base import Endpoint
 from .classify import error_fault, network_fault, shown, status_fault
-from .hosts import is_loopback
+from .hosts import host_of, is_loopback
 from .sse import ServerEvent, SseDecoder
 
 if TYPE_CHECKING:
@@ -126,6 +126,11 @@ class HttpProvider:
         response: httpx2.Response | None = None
         try:
             url = self._dialect.url(self._endpoint)
+            if not host_of(url):
+                yield _Broken(
+                    Fault("bad_request", shown(f"the base URL {self._endpoint.base_url!r} names no host and port")), NOTHING
+                )
+                return
             body = self._dialect.body(self._endpoint, request)
             client = self._open()
             async with asyncio.timeout(self._idle):
