@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from ferrule.types.tools import Action, FileChange
 from ferrule.workspace.encoding import MARKED, UTF_8, WINDOWS, Encoding
+from ferrule.workspace.writing import WHOLE
 
 from .bench import Bench
 
@@ -126,12 +127,16 @@ XY = {"old_string": "x", "new_string": "y"}
             {"file_path": "latin", "old_string": "x", "new_string": "→"},
             "Cannot edit latin: the file is Windows-1252, which has no character '→'; nothing was written.",
         ),
+        ({**XY, "file_path": "huge"}, "Cannot edit huge: it is larger than 64 MiB; change it with a command."),
         ({"old_string": "x"}, "`new_string` is missing; it must be a string."),
     ],
 )
 def test_each_failure_has_its_own_words_and_changes_nothing(bench: Bench, arguments: dict[str, object], refusal: str) -> None:
     (bench.root / "a").write_text("x x\ny\nx\n")
     (bench.root / "binary").write_bytes(b"x\0")
+    if arguments.get("file_path") == "huge":
+        with (bench.root / "huge").open("wb") as huge:
+            huge.truncate(WHOLE + 1)
     (bench.root / "latin").write_bytes(b"x\xe9")
     (bench.root / "protected").write_text("x")
     (bench.root / "protected").chmod(0o444)

@@ -1,13 +1,17 @@
 import asyncio
 import os
 import re
+import time
 import tracemalloc
+from pathlib import Path
 
 import pytest
 
 from ferrule.process.protocol import Command, Ended
+from ferrule.store.blobs import FileBlobs
 from ferrule.tools.base import ToolContext
 from ferrule.tools.command.execute_command import ExecuteCommand
+from ferrule.tools.command.output import Decoder, Output
 from ferrule.types.tools import Action, ToolOutput
 
 from .bench import Bench, said
@@ -128,6 +132,26 @@ def test_of_long_output_head_and_tail_are_kept_and_the_whole_is_a_blob(bench: Be
 def test_output_that_fits_is_whole_and_makes_no_blob(bench: Bench) -> None:
     assert bench.text("execute_command", command="seq 1 3000").endswith("\n2999\n3000\n")
     assert list(bench.blobs.all()) == []
+
+
+def test_output_that_cannot_be_stored_costs_its_middle_but_not_the_command(bench: Bench) -> None:
+    bench.blobs = FileBlobs(Path("/proc/no/such/folder"))
+    text = bench.text("execute_command", command="seq 1 100000; touch done")
+    assert text.endswith("\n99999\n100000\n")
+    assert "of 588,895 characters left out; they could not be stored: " in text
+    assert (bench.root / "done").exists()
+
+
+@pytest.mark.parametrize(
+    "printed", ["x" * 60_000 + "\r", "x" * 60_000 + "\b" * 60_000, "\x1b]" * 30_000, "\x1b[" + "1;" * 60_000]
+)
+def test_hostile_output_is_cleaned_in_linear_time(printed: str) -> None:
+    started = time.process_time()
+    decoder, output = Decoder(), Output(FileBlobs(Path("/unused")))
+    output.feed(decoder.feed(printed.encode()))
+    output.feed(decoder.feed(b"", final=True))
+    output.finish()
+    assert time.process_time() - started < 0.5
 
 
 def test_memory_stays_bounded_while_much_is_printed(bench: Bench) -> None:

@@ -1,10 +1,12 @@
 import hashlib
 import json
 import os
+import tracemalloc
 
 import pytest
 
 from ferrule.types.tools import Action, FileChange
+from ferrule.workspace.writing import WHOLE
 
 from .bench import Bench
 
@@ -60,6 +62,21 @@ def test_the_same_content_is_not_written_again(bench: Bench) -> None:
     assert (file.stat().st_ino, file.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
     assert output.changes == (FileChange("a", digest(b"same"), digest(b"same")),)
     assert json.loads(output.parts[0].text)["operation"] == "unchanged"  # type: ignore[union-attr]  # this tool returns text
+
+
+def test_a_huge_file_is_replaced_without_being_held(bench: Bench) -> None:
+    file = bench.root / "huge"
+    with file.open("wb") as out:
+        out.truncate(WHOLE + 1)
+    tracemalloc.start()
+    try:
+        output = bench.call("write_to_file", path="huge", content="small")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    before = hashlib.sha256(bytes(WHOLE + 1)).hexdigest()
+    assert output.changes == (FileChange("huge", before, digest(b"small")),)
+    assert peak < 4_000_000
 
 
 def test_links_are_followed_and_kept(bench: Bench) -> None:

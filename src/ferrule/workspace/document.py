@@ -7,10 +7,7 @@ from ferrule.types.errors import ToolError
 from ferrule.types.tools import FileChange
 
 from .encoding import Encoding, decode
-from .writing import Seen, replace, see
-
-EDITABLE = 67_108_864
-"""Bytes of the largest file that is edited as a whole."""
+from .writing import WHOLE, Seen, replace, see
 
 
 class Document(NamedTuple):
@@ -36,11 +33,11 @@ class Document(NamedTuple):
 
 def load(path: Path) -> Document:
     """Raises ToolError for what is not an editable text file, FileNotFoundError, OSError."""
-    if path.stat().st_size > EDITABLE:
-        raise ToolError(f"it is larger than {EDITABLE // 1_048_576} MiB; change it with a command")
     seen = see(path)
-    if seen.content is None:
+    if seen.version is None:
         raise FileNotFoundError(path)
+    if seen.content is None:
+        raise ToolError(f"it is larger than {WHOLE // 1_048_576} MiB; change it with a command")
     decoded = decode(seen.content)
     if decoded is None:
         raise ToolError("it is a binary file")

@@ -9,23 +9,26 @@ from typing import NamedTuple
 
 from ferrule.types.errors import ToolError
 
+WHOLE = 67_108_864
+"""Bytes of the largest file whose content is held as a whole."""
+
 
 class Seen(NamedTuple):
-    """The state of a file when its content was read; None fields where there was no file."""
+    """The state of a file when it was read. All is None where there was no file; content also where the file is large."""
 
     content: bytes | None
+    digest: str | None
     version: tuple[int, int, int, int] | None
 
-    @property
-    def digest(self) -> str | None:
-        return None if self.content is None else hashlib.sha256(self.content).hexdigest()
 
-
-ABSENT = Seen(None, None)
+ABSENT = Seen(None, None, None)
 
 
 def see(path: Path) -> Seen:
-    """The content of a regular file, ABSENT when there is none. Raises ToolError for anything else, OSError."""
+    """The state of a regular file, ABSENT when there is none; of one above WHOLE bytes without its content.
+
+    Raises ToolError for anything else, OSError.
+    """
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -37,7 +40,10 @@ def see(path: Path) -> Seen:
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(fd, "rb") as file:
         version = _version(os.fstat(fd))
-        return Seen(file.read(), version)
+        if os.fstat(fd).st_size > WHOLE:
+            return Seen(None, hashlib.file_digest(file, "sha256").hexdigest(), version)
+        content = file.read()
+        return Seen(content, hashlib.sha256(content).hexdigest(), version)
 
 
 def replace(path: Path, content: bytes, seen: Seen) -> str:

@@ -3,8 +3,11 @@
 import codecs
 import re
 from collections import deque
+from collections.abc import Callable
+from functools import partial
 
 from ferrule.store.protocol import Blobs, BlobWriter
+from ferrule.types.errors import StoreError
 
 KEPT = 8_192
 """Characters kept of the beginning, and as many of the end."""
@@ -17,6 +20,7 @@ _ESCAPE = re.compile(
     r"|[ -/]+[0-~]|[0-OQ-WYZ\\`-~])"
 )
 _OPEN_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|[\]P^_X][^\x07\x1b]*\x1b?|[ -/]*)\Z")
+_STRAY = re.compile("[\udc80-\udcff]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 
 
@@ -44,8 +48,8 @@ class Decoder:
             text.encode()
             return text
         except UnicodeEncodeError:
-            replaced = re.sub("[\udc80-\udcff]", "\N{REPLACEMENT CHARACTER}", text)
-            self.bad += sum(1 for old, new in zip(text, replaced, strict=True) if old != new)
+            replaced, bad = _STRAY.subn("\N{REPLACEMENT CHARACTER}", text)
+            self.bad += bad
             return replaced
 
 
@@ -60,6 +64,7 @@ class Output:
         self._tail_size = 0
         self._size = 0
         self._writer: BlobWriter | None = None
+        self._lost = ""
         self.digest: str | None = None
 
     def feed(self, text: str) -> None:
@@ -80,8 +85,7 @@ class Output:
         self._keep(_settled(self._line))
         self._line = ""
         if self._writer:
-            self.digest = self._writer.finish()
-            self._writer = None
+            self._storing(self._finish)
 
     def discard(self) -> None:
         """Drop a blob that was begun, for a call that does not end."""
@@ -91,13 +95,14 @@ class Output:
 
     def text(self) -> str:
         """Everything, or beginning and end with a line between them that says what is left out and where the whole is."""
-        if self.digest is None:
+        if self.digest is None and not self._lost:
             return self._head + "".join(self._tail)
         whole_tail = "".join(self._tail)[-KEPT:]
         tail = whole_tail[whole_tail.find("\n") + 1 :] if "\n" in whole_tail[:-1] else whole_tail
         head = self._head[: self._head.rfind("\n") + 1] or self._head
         left = self._size - len(head) - len(tail)
-        note = f"[… {left:,} of {self._size:,} characters left out; the whole output is blob {self.digest} …]\n"
+        whole = f"the whole output is blob {self.digest}" if self.digest else f"they could not be stored: {self._lost}"
+        note = f"[… {left:,} of {self._size:,} characters left out; {whole} …]\n"
         return head + ("" if head.endswith("\n") else "\n") + note + tail
 
     def _keep(self, text: str) -> None:
@@ -105,20 +110,36 @@ class Output:
             return
         self._size += len(text)
         if self._writer:
-            self._writer.write(text.encode())
+            self._storing(partial(self._writer.write, text.encode()))
         if len(self._head) < KEPT:
             room = KEPT - len(self._head)
             self._head, text = self._head + text[:room], text[room:]
         if text:
             self._tail.append(text)
             self._tail_size += len(text)
-        if self._writer is None and self._tail_size > KEPT:
-            self._writer = self._blobs.writer()
-            self._writer.write((self._head + "".join(self._tail)).encode())
+        if self._writer is None and not self._lost and self._tail_size > KEPT:
+            self._storing(self._begin)
         self._trim()
 
+    def _begin(self) -> None:
+        self._writer = self._blobs.writer()
+        self._writer.write((self._head + "".join(self._tail)).encode())
+
+    def _finish(self) -> None:
+        if self._writer:
+            self.digest = self._writer.finish()
+            self._writer = None
+
+    def _storing(self, step: Callable[[], None]) -> None:
+        """A full disk costs the middle of the output, not the command that is running."""
+        try:
+            step()
+        except StoreError as problem:
+            self._lost = str(problem)
+            self.discard()
+
     def _trim(self) -> None:
-        if self._tail and len(self._tail[-1]) > 2 * KEPT and self._writer:
+        if self._tail and len(self._tail[-1]) > 2 * KEPT:
             self._tail = deque([self._tail[-1][-KEPT:]])
             self._tail_size = KEPT
         while self._tail and self._tail_size - len(self._tail[0]) >= KEPT:
@@ -128,16 +149,18 @@ class Output:
 def _settled(text: str) -> str:
     """Whole lines as a terminal would leave them: the last state of what was overwritten, no control characters."""
     if "\r" in text:
-        text = re.sub(r"\r+(?=\n|\Z)", "", text)
-        text = re.sub(r"[^\n]*\r", "", text)
-    return _CONTROL.sub("", _erased(text)) if _CONTROL.search(text) else text
+        text = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
+    if "\b" in text:
+        text = _erased(text)
+    return _CONTROL.sub("", text)
 
 
 def _erased(text: str) -> str:
     """Backspaces take away the character before them."""
-    while "\b" in text:
-        shorter = re.sub(r"[^\n\x08]\x08", "", text)
-        if shorter == text:
-            break
-        text = shorter
-    return text
+    kept: list[str] = []
+    for character in text:
+        if character != "\b":
+            kept.append(character)
+        elif kept and kept[-1] != "\n":
+            kept.pop()
+    return "".join(kept)

@@ -51,7 +51,7 @@ async def _run(params: WriteToFile, context: ToolContext) -> ToolOutput:
             # Listed all the same: after a crash the first try may have written it without a record.
             return ok(_result(shown, "unchanged", content, notes), (FileChange(shown, seen.digest, seen.digest),))
         after = replace(path, content, seen)
-    operation = "created" if seen.content is None else "modified"
+    operation = "created" if seen.version is None else "modified"
     return ok(_result(shown, operation, content, notes), (FileChange(shown, seen.digest, after),))
 
 
