@@ -2,8 +2,10 @@
 
 import json
 import os
+import pty
 import subprocess
 import sys
+import termios
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,7 +37,7 @@ class Shell:
         kept = {name: os.environ[name] for name in ("PATH", "LANG", "TMPDIR") if name in os.environ}
         return {**kept, "HOME": str(self.home), "FERRULE_HOME": str(self.state), "PYTHONIOENCODING": "utf-8", **more}
 
-    def run(self, *arguments: str, stdin: bytes | None = None, **environ: str) -> Ran:
+    def run(self, *arguments: str | bytes, stdin: bytes | None = None, **environ: str) -> Ran:
         ran = subprocess.run(
             (*FERRULE, *arguments),
             cwd=self.folder,
@@ -57,6 +59,30 @@ class Shell:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
         )
+
+    def on_terminal(self, *arguments: str, **environ: str) -> str:
+        """What a terminal of 100 columns gets on all three streams."""
+        ours, theirs = pty.openpty()
+        termios.tcsetwinsize(theirs, (40, 100))
+        process = subprocess.Popen(
+            (*FERRULE, *arguments),
+            cwd=self.folder,
+            env=self.environ({"TERM": "xterm", **environ}),
+            stdin=theirs,
+            stdout=theirs,
+            stderr=theirs,
+        )
+        os.close(theirs)
+        shown = b""
+        try:
+            while chunk := os.read(ours, 4096):
+                shown += chunk
+        except OSError:  # Linux says so when the last writer has closed a terminal
+            pass
+        finally:
+            os.close(ours)
+            process.wait(20)
+        return shown.decode().replace("\r\n", "\n")
 
     def script(self, *steps: Mapping[str, Any]) -> str:
         """A model that plays these steps; returns its name."""

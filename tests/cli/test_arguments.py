@@ -87,6 +87,8 @@ WRONG = {
     "-c --no-session": "--continue and --no-session exclude each other",
     "-r x --no-session": "--resume and --no-session exclude each other",
     "-C /no/such": "-C /no/such: there is no such folder",
+    "-C ~nobody-of-this-name": "-C ~nobody-of-this-name: there is no such folder",
+    "-C /dev/null/x": "-C /dev/null/x: Not a directory",
     "--add-dir /dev/null": "--add-dir /dev/null: this is not a folder",
     "session list": '"session" is no command; did you mean sessions?',
     "fix the test": "\"fix\" is no command; to give a task, write: ferrule -p 'fix the test'",

@@ -176,6 +176,15 @@ def test_a_wrong_file_stops_everything_with_its_place(shell: Shell) -> None:
     assert shell.run("config", "show") == Ran(2, "", message)
 
 
+def test_a_folder_that_was_removed_under_us_is_named(shell: Shell) -> None:
+    program = f"cd '{shell.folder}' && rmdir '{shell.folder}' && exec '{FERRULE[0]}' -p x"
+    ran = subprocess.run(["/bin/sh", "-c", program], env=shell.environ({}), capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (
+        2,
+        "ferrule: the current folder cannot be used (No such file or directory); name another one with -C DIR\n",
+    )
+
+
 class Models(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         body = b'{"data":[{"id":"qwen"},{"id":"\x1b[2Jllama"}]}'.replace(b"\x1b", b"\\u001b")

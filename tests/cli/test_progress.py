@@ -86,7 +86,7 @@ def test_text_that_was_not_streamed_is_shown_once_from_the_record() -> None:
 
 def test_on_a_terminal_a_running_call_is_redrawn_in_place() -> None:
     assert rendered(TURN, Look(colour=False, live=True, width=60)) == (
-        "I look.\nThen I test.\n"
+        "  … thinking\r\x1b[KI look.\nThen I test.\n"
         "  … read_file hello.py\r\x1b[K  … execute_command pytest -q\r\x1b[K"
         "  ✓ read_file hello.py  12 ms\n"
         "  ✗ execute_command pytest -q  1 min 02 s: It cannot be started: no such program a…\n"

@@ -54,6 +54,32 @@ def test_a_prompt_and_a_pipe_are_both_said_to_the_model(project: Shell) -> None:
     assert (ran.code, ran.out) == (0, "Seen.\n"), ran.err
 
 
+def test_bytes_that_are_no_text_are_replaced_in_a_prompt(project: Shell) -> None:
+    step = {**ends("Seen."), "expect": {"last_user": "say \N{REPLACEMENT CHARACTER} it"}}
+    model = project.script(step)
+    ran = project.run(b"-p", b"say \xff it", "--model", model)
+    assert (ran.code, ran.out) == (0, "Seen.\n"), ran.err
+
+
+def test_on_a_terminal_lines_are_redrawn_and_nothing_untrusted_steers_it(project: Shell) -> None:
+    model = project.script({**READ, "text": "\x1b[2Jlook"}, ends("\x1b]0;title\x07 done"))
+    shown = plain(project.on_terminal("-p", "x", "--model", model))
+    assert shown == (
+        f"\x1b[2m● a script (script.json) in {project.folder}\x1b[0m\n"
+        "\x1b[2m␛[2Jlook\x1b[0m\n"
+        "\x1b[2m  … read_file hello.py\x1b[0m\r\x1b[K  \x1b[32m✓\x1b[0m read_file hello.py\x1b[2m  T\x1b[0m\n"
+        "\x1b[2m  … attempt_completion\x1b[0m\r\x1b[K  \x1b[32m✓\x1b[0m attempt_completion\x1b[2m  T\x1b[0m\n"
+        "␛]0;title␇ done\n"
+        "\x1b[32m●\x1b[0m \x1b[1mFinished.\x1b[0m (exit 0)\n"
+        "  \x1b[32m✓\x1b[0m failed_tool\n"
+        "  \x1b[32m✓\x1b[0m open_todos\n"
+        "\x1b[2m  2 turns, 30 tokens in, 10 out, cost unknown\x1b[0m\n"
+        "\x1b[2m  session ID\x1b[0m\n"
+    )
+    without = project.on_terminal("-p", "x", "--model", model, NO_COLOR="1")
+    assert re.findall(r"\x1b[^K]*[A-Za-z]", without) == ["\x1b[K", "\x1b[K"]
+
+
 def test_a_pipe_alone_is_the_prompt(project: Shell) -> None:
     step = {**ends("Seen."), "expect": {"last_user": "do it"}}
     assert project.run("--model", project.script(step), stdin=b"do it\n")[:2] == (0, "Seen.\n")

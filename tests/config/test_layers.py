@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 import pytest
@@ -152,8 +153,8 @@ def test_trusting_a_folder_does_not_trust_the_folders_below_it(place: Place) -> 
     assert place.load().config == Config()
 
 
-def test_an_untrusted_file_is_not_even_parsed(place: Place) -> None:
-    place.project.write_text("not toml")
+def test_an_untrusted_file_is_not_even_opened(place: Place) -> None:
+    os.mkfifo(place.project)
     assert place.load().config == Config()
 
 
@@ -216,6 +217,8 @@ WRONG_FILES = {
         '{user}:1: model "opnai/gpt" begins with neither a dialect nor a configured endpoint; did you mean openai/gpt?'
     ),
     "trusted = 1": "{user}:1: trusted must be a list of folders",
+    r'trusted = ["/a\u0000"]': "{user}:1: trusted: embedded null byte",
+    'trusted = ["~nobody-of-this-name/x"]': "{user}:1: trusted: Could not determine home directory.",
     '[endpoints.x]\ndialect = "openai"': "{user}:2: endpoints.x needs base_url: a text",
     '[endpoints.x]\ndialect = "openai"\nbase_url = "localhost"': (
         '{user}:3: endpoints.x.base_url must be a URL that begins with http:// or https://, not "localhost"'
@@ -257,6 +260,13 @@ def test_a_file_that_is_named_must_exist_and_be_text(place: Place, tmp_path: Pat
     with pytest.raises(UsageError) as binary:
         place.load()
     assert str(binary.value) == f"{place.user} is not UTF-8 text (byte 9)"
+
+
+def test_a_flag_that_is_no_text_is_refused(place: Place) -> None:
+    for key, texts, flag in (("model", ("openai/\udcff",), "--model"), ("verify", ("ok", "\udcff"), "--verify")):
+        with pytest.raises(UsageError) as caught:
+            place.load(Flag(key, texts, flag))
+        assert str(caught.value) == f"{flag} is not UTF-8 text (character {texts[-1].index(chr(0xDCFF)) + 1})"
 
 
 @pytest.mark.parametrize(

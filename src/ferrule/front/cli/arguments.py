@@ -57,9 +57,9 @@ def understand(arguments: Sequence[str]) -> Invocation:
         prompt=prompt,
         resume="latest" if "--continue" in given else _text(given, "--resume"),
         no_session="--no-session" in given,
-        folder=_folder(given["-C"][-1], "-C") if "-C" in given else Path.cwd(),
+        folder=_folder(given["-C"][-1], "-C") if "-C" in given else _here(),
         extra=tuple(_folder(text, "--add-dir") for text in given.get("--add-dir", ())),
-        append_system_prompt=_text(given, "--append-system-prompt") or "",
+        append_system_prompt=_readable(_text(given, "--append-system-prompt") or ""),
         settings=tuple(Given(BY_NAME[name].key, tuple(texts), name) for name, texts in given.items() if BY_NAME[name].key),
         output_format=_format(_text(given, "--output-format") or "text", command),
         everything="--all" in given,
@@ -187,7 +187,12 @@ def _prompt(given: dict[str, list[str]], command: str, words: tuple[str, ...]) -
         raise UsageError(f"one prompt is expected, but there are {len(texts)}; quote it: -p {shlex.quote(' '.join(texts))}")
     if texts and not texts[0].strip():
         raise UsageError("the prompt is empty; say what to do: -p PROMPT")
-    return (texts[0] if texts else None), ()
+    return (_readable(texts[0]) if texts else None), ()
+
+
+def _readable(text: str) -> str:
+    """Words that are not UTF-8 come as lone surrogates, which can neither be stored nor sent."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _exclude(given: dict[str, list[str]], one: str, other: str) -> None:
@@ -202,13 +207,23 @@ def _text(given: dict[str, list[str]], name: str) -> str | None:
     return texts[-1] if texts else None
 
 
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise UsageError(f"the current folder cannot be used ({error.strerror}); name another one with -C DIR") from error
+
+
 def _folder(text: str, flag: str) -> Path:
-    path = Path(text).expanduser()
-    if not path.exists():
-        raise UsageError(f"{flag} {text}: there is no such folder")
+    try:
+        path = Path(text).expanduser().resolve(strict=True)
+    except (FileNotFoundError, RuntimeError) as error:
+        raise UsageError(f"{flag} {text}: there is no such folder") from error
+    except OSError as error:
+        raise UsageError(f"{flag} {text}: {error.strerror}") from error
     if not path.is_dir():
         raise UsageError(f"{flag} {text}: this is not a folder")
-    return path.resolve()
+    return path
 
 
 def _format(name: str, command: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from ferrule.types.errors import Interrupted
+from ferrule.types.names import spell
 from ferrule.types.outcome import Outcome
 from ferrule.types.result import RecordAdded, RunResult, TaskEvent
 
@@ -78,7 +79,7 @@ async def _drive(opening: Callable[[], Awaitable[Running]], folder: Path, view: 
     if task.remark:
         err.text(f"ferrule: {clean(task.remark)}\n")
     try:
-        view.begin(task, str(folder))
+        view.begin(task, spell(str(folder)))
         showing = asyncio.create_task(_show(task, view, began))
         result = await task.run()
         await asyncio.wait([showing])

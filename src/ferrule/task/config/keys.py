@@ -179,6 +179,14 @@ def checked(key: Key, type_: Any, value: object, subject: str) -> Any:
     return converted.rstrip("/") if rule_name == "endpoints.*.base_url" else converted
 
 
+def _check_text(text: str, subject: str) -> None:
+    """What is not UTF-8 comes from the system as lone surrogates, which can neither be stored nor sent."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise UsageError(f"{subject} is not UTF-8 text (character {error.start + 1})") from error
+
+
 def _check_rules(rules: tuple[str, ...], subject: str) -> None:
     from ferrule.policy.rules import parse_rule
 
@@ -189,8 +197,18 @@ def _check_rules(rules: tuple[str, ...], subject: str) -> None:
             raise UsageError(f"{subject}: {error}") from error
 
 
+def from_texts(key: Key, type_: Any, texts: tuple[str, ...], subject: str) -> Any:
+    """The value of a flag that was given these texts: all of them for a list, else the last one."""
+    if get_origin(type_) is not tuple:
+        return from_text(key, type_, texts[-1], subject)
+    for text in texts:
+        _check_text(text, subject)
+    return checked(key, type_, texts, subject)
+
+
 def from_text(key: Key, type_: Any, text: str, subject: str) -> Any:
     """The value of a flag or variable: numbers and truth values are read from the text, a list has one item a line."""
+    _check_text(text, subject)
     if get_origin(type_) is tuple:
         return checked(key, type_, [line.strip() for line in text.splitlines() if line.strip()], subject)
     if dotted(key) in TIMES:

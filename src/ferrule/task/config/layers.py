@@ -5,10 +5,11 @@ a denial by being silent about it. The project's file counts only in folders tha
 A setting KEY is `FERRULE_KEY` in the environment: upper case, `_` for each dot; a list has one item a line.
 """
 
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, get_origin
+from typing import Any, NamedTuple
 
 import msgspec
 from msgspec import Struct
@@ -21,6 +22,7 @@ from .keys import (
     checked,
     dotted,
     from_text,
+    from_texts,
     in_words,
     instead,
     named_struct_in,
@@ -32,7 +34,7 @@ from .keys import (
 from .schema import Config, EndpointConfig
 
 ADDING = frozenset({("allow",), ("deny",)})
-RESERVED = frozenset({"FERRULE_HOME", "FERRULE_CONFIG"})
+RESERVED = frozenset({"FERRULE_HOME", "FERRULE_CONFIG", "FERRULE_FAULT_POINT"})
 PROJECT_FILE = Path(".ferrule") / "config.toml"
 DEFAULT = "default"
 
@@ -78,15 +80,16 @@ def load(folder: Path, environ: Mapping[str, str], flags: Sequence[Flag] = ()) -
         trusted = _trusted(raw.pop("trusted", []), user)
         _take(values, _of_table(raw, Config, (), user))
         files.append(str(user.path))
-    project = _read(folder / PROJECT_FILE)
-    if project is not None and folder.resolve() in trusted:
+    project_path = folder / PROJECT_FILE
+    if folder.resolve() not in trusted:
+        if os.path.lexists(project_path):
+            notes.append(
+                f"{project_path} is ignored because its folder is not trusted; "
+                f'to trust it, add "{folder.resolve()}" to the list `trusted` in {user_path}'
+            )
+    elif (project := _read(project_path)) is not None:
         _take(values, _of_table(_parsed(project), Config, (), project))
         files.append(str(project.path))
-    elif project is not None:
-        notes.append(
-            f"{project.path} is ignored because its folder is not trusted; "
-            f'to trust it, add "{folder.resolve()}" to the list `trusted` in {user_path}'
-        )
     from_environment, more_notes = _of_environment(environ)
     _take(values, from_environment)
     _take(values, _of_flags(flags))
@@ -156,7 +159,10 @@ def _trusted(value: object, file: _File) -> tuple[Path, ...]:
         listed = msgspec.convert(value, tuple[str, ...])
     except msgspec.ValidationError as error:
         raise UsageError(f"{file.at(('trusted',))}: trusted must be a list of folders") from error
-    return tuple(Path(entry).expanduser().resolve() for entry in listed)
+    try:
+        return tuple(Path(entry).expanduser().resolve() for entry in listed)
+    except (RuntimeError, ValueError, OSError) as error:
+        raise UsageError(f"{file.at(('trusted',))}: trusted: {error}") from error
 
 
 def _of_table(raw: dict[str, Any], struct: type[Struct], prefix: Key, file: _File) -> _Values:
@@ -217,10 +223,7 @@ def _of_flags(flags: Sequence[Flag]) -> _Values:
     values: _Values = {}
     for given in flags:
         key, type_ = known[given.key]
-        if get_origin(type_) is tuple:
-            values[key] = (checked(key, type_, given.texts, given.flag), given.flag)
-        else:
-            values[key] = (from_text(key, type_, given.texts[-1], given.flag), given.flag)
+        values[key] = (from_texts(key, type_, given.texts, given.flag), given.flag)
     return values
 
 

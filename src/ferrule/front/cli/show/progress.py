@@ -69,7 +69,7 @@ class Progress:
             case AssistantSaid(message=message):
                 self._said(message)
             case CallStarted(call_id=call_id, name=name):
-                self._started(call_id, name)
+                self._status(self._named(name, call_id, self.look.width - 5))
             case CallFinished(result=result, seconds=seconds):
                 self._finished(result, seconds)
             case Retried(fault=fault, delay=delay):
@@ -93,8 +93,10 @@ class Progress:
             case PartBegan(index=index, kind="text"):
                 self.texts.add(index)
                 self.finish()
-            case PartBegan(index=index):
+            case PartBegan(index=index, kind=kind):
                 self.texts.discard(index)
+                if kind == "reasoning":
+                    self._status("thinking")
             case PartDelta(index=index, text=text) if index in self.texts and text:
                 self._text(text)
                 self.streamed = True
@@ -120,11 +122,12 @@ class Progress:
         self.texts.clear()
         self.calls |= {call.id: call for call in message.calls}
 
-    def _started(self, call_id: str, name: str) -> None:
+    def _status(self, text: str) -> None:
+        """A line that stands until anything else is written."""
         if not self.look.live:
             return
         self.finish()
-        self.write(self.look.paint(f"  {self.look.symbol('…')} {self._named(name, call_id, self.look.width - 5)}", DIM))
+        self.write(self.look.paint(f"  {self.look.symbol('…')} {text}", DIM))
         self.status = True
 
     def _finished(self, result: ToolResult, seconds: float) -> None:
