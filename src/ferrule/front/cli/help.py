@@ -32,6 +32,9 @@ Output
   -h, --help   --version
 Commands
   sessions list [--all] | show ID | rm ID      config show      doctor      demo
+Settings
+  ~/.config/ferrule/config.toml < .ferrule/config.toml (trusted folders only)
+  < FERRULE_KEY < flags; ferrule config show tells where each value comes from
 
 Exit codes
   0 finished   1 failed    2 wrong usage   3 needs an answer   4 limit reached
