@@ -59,7 +59,7 @@ def test_parts_come_in_deltas_of_the_asked_size(tmp_path: Path) -> None:
         ({"text": None}, [], "end"),
         ({"text": ""}, [("text", "")], "end"),
         ({"reasoning": "only"}, [("reasoning", "only")], "end"),
-        ({"calls": [{"name": "no such", "id": ""}], "stop": "end"}, [("call", "", "no such", "{}")], "end"),
+        ({"calls": [{"name": "no such", "id": ""}], "stop": "end"}, [("call", "", "no such", "{}")], "calls"),
         ({"calls": [{"name": "functions.Read\u200b", "id": None}]}, [("call", "", "functions.Read\u200b", "{}")], "calls"),
         (
             {"calls": [{"name": "f", "id": "x", "arguments": '"{\\"a\\": 1}"'}, {"name": "f", "id": "x", "arguments": "{"}]},

@@ -40,7 +40,7 @@ class ScriptedProvider:
         """One play of one step. See `providers.base.Provider.stream`."""
         model = self._endpoint.model
         if found := violations(request, model):
-            yield _refused(f"the request breaks {len(found)} rule{'s'[: len(found) > 1]}: {'; '.join(found[:10])}")
+            yield _refused(f"rules that the request breaks: {'; '.join(found[:10])}")
             return
         seen = view(request, model)
         turn = self._position.choose(seen)
@@ -55,7 +55,11 @@ class ScriptedProvider:
         except Unplayable as problem:
             yield _refused(str(problem))
             return
-        async for event in self._play(turn, said, seen.characters):
+        whole = tuple(map(_whole, said))
+        for index, (part, clean) in enumerate(zip(said, whole, strict=True)):
+            if part != clean:
+                yield Noted("scripted", f"replaced half a surrogate pair in part {index}")
+        async for event in self._play(turn, whole, seen.characters):
             yield event
 
     async def _play(self, turn: Turn, said: tuple[Said, ...], characters: int) -> AsyncIterator[StreamEvent]:
@@ -74,10 +78,6 @@ class ScriptedProvider:
                 if delay:
                     await asyncio.sleep(delay)
                 spoken += len(event.text)
-                clean = _LONE.sub("\ufffd", event.text)
-                if clean != event.text:
-                    yield Noted("scripted", f"replaced half a surrogate pair in part {event.index}")
-                    event = PartDelta(event.index, clean)
             events.append(event)
             yield event
         if isinstance(fault, Stall) and strikes is not None:
@@ -85,7 +85,10 @@ class ScriptedProvider:
         if isinstance(fault, Cut | Reset | StreamError):
             yield Failed(as_fault(fault), fold(events), NOTHING if not events else Usage())
             return
-        message = Assistant(fold(events), stop_of(turn, said), self._endpoint.name)
+        stop = stop_of(turn, said)
+        if stop == "end" and any(part.kind == "call" for part in said):
+            stop = "calls"
+        message = Assistant(fold(events), stop, self._endpoint.name)
         yield Done(message, self._priced(usage_of(turn, said, characters)))
 
     def _priced(self, usage: Usage | None) -> Usage:
@@ -97,6 +100,12 @@ class ScriptedProvider:
 
 def _refused(detail: str) -> Failed:
     return Failed(Fault("bad_request", detail, 400), (), NOTHING)
+
+
+def _whole(said: Said) -> Said:
+    """Without halves of surrogate pairs: no provider lets them through."""
+    text = None if said.text is None else _LONE.sub("\ufffd", said.text)
+    return Said(said.kind, text, said.id and _LONE.sub("\ufffd", said.id), _LONE.sub("\ufffd", said.name))
 
 
 def _events(said: tuple[Said, ...], chunk: int | None, border: int | None, mark: Opaque) -> Iterator[StreamEvent]:
