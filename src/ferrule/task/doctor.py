@@ -34,8 +34,11 @@ class Fact(Struct, frozen=True):
     detail: str
 
 
-async def examine(folder: Path, environ: Mapping[str, str]) -> tuple[Fact, ...]:
-    """All facts, in the order in which a person wants them."""
+Servers = Sequence[tuple[str, int]]
+
+
+async def examine(folder: Path, environ: Mapping[str, str], servers: Servers = LOCAL_SERVERS) -> tuple[Fact, ...]:
+    """All facts, in the order in which a person wants them. `servers` are asked on this machine, by name and port."""
     config, settings = _settings(folder, environ)
     return (
         *_platform(),
@@ -43,7 +46,7 @@ async def examine(folder: Path, environ: Mapping[str, str]) -> tuple[Fact, ...]:
         *_state(environ),
         *settings,
         *_keys(config, environ),
-        *await _servers(),
+        *await _servers(servers),
     )
 
 
@@ -158,14 +161,14 @@ def _keys(config: Config, environ: Mapping[str, str]) -> list[Fact]:
     return facts
 
 
-async def _servers() -> list[Fact]:
-    answers = await asyncio.gather(*(_models(port) for _, port in LOCAL_SERVERS))
+async def _servers(servers: Servers) -> list[Fact]:
+    answers = await asyncio.gather(*(_models(port) for _, port in servers))
     facts: list[Fact] = []
-    for (name, port), models in zip(LOCAL_SERVERS, answers, strict=True):
+    for (name, port), models in zip(servers, answers, strict=True):
         if models is not None:
             listed = ", ".join(models[:5]) + (f" and {len(models) - 5} more" if len(models) > 5 else "")
             facts.append(Fact("servers", name, "ok", f"127.0.0.1:{port} offers {listed or 'no model'}"))
-    where = ", ".join(f"{name} {port}" for name, port in LOCAL_SERVERS)
+    where = ", ".join(f"{name} {port}" for name, port in servers)
     return facts or [Fact("servers", "on this machine", "note", f"none answers ({where})")]
 
 
