@@ -1,7 +1,9 @@
 import os
 import pty
+import random
 import signal
 import sys
+import time
 
 import pytest
 
@@ -89,3 +91,22 @@ def test_supervisor_keeps_neither_terminal_nor_folder_nor_files_of_ferrule(tmp_p
         assert os.getsid(supervisor) == supervisor
         assert command_line(supervisor) != []
         side.kill()
+
+
+@pytest.mark.long
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("case", ["background", "daemon", "ignores signals"])
+def test_no_process_outlives_ferrule_killed_at_any_moment(case: str) -> None:
+    rng = random.Random(case)
+    marks = [marker() for _ in range(25)]
+    started = 0
+    for mark in marks:
+        with ferrule_side("leave", SCRIPTS[case].replace("MARK", mark)) as side:
+            time.sleep(rng.uniform(0.05, 0.4))
+            started += bool(sleepers(mark))
+            side.kill()
+            side.wait()
+    assert started >= 5
+    # a command that was just being started appears after the kill, and goes again
+    time.sleep(1)
+    assert wait_until(lambda: not any(carriers(mark) for mark in marks), 1)

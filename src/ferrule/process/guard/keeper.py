@@ -109,6 +109,14 @@ class Keeper:
         return set(found)
 
 
+def given_up(*above: int) -> bool:
+    """Whether those above are gone, or want the command no more, before it was started."""
+    poller = select.poll()
+    for fd in above:
+        poller.register(fd, select.POLLIN)
+    return bool(poller.poll(0))
+
+
 def keep(control: _socket.socket, output: int, alive: int) -> Report:
     """Run one command to its end."""
     become_subreaper()
@@ -117,6 +125,8 @@ def keep(control: _socket.socket, output: int, alive: int) -> Report:
     if request is None:
         return "asked", None, 0, 0, ""
     argv, cwd, env, timeout, grace, merged = request
+    if given_up(control.fileno(), alive):
+        return "asked", None, 0, 0, ""
     try:
         main = spawn(argv, cwd, env, output, merged)
     except Unstartable as error:
