@@ -3,7 +3,6 @@
 import asyncio
 import os
 import sys
-import sysconfig
 from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
@@ -16,6 +15,7 @@ from ferrule.process.supervisor import Supervisor
 from ferrule.providers.catalog import LOCAL_SERVERS, VENDORS
 from ferrule.store.private import state_folder
 from ferrule.types.errors import UsageError
+from ferrule.workspace.ripgrep import find_ripgrep
 
 from .config.layers import PROJECT_FILE, load, user_file
 from .config.schema import Config
@@ -71,7 +71,7 @@ async def _programs(environ: Mapping[str, str]) -> list[Fact]:
         said = await _output(processes, (git, "--version"), environ) if git else None
     finally:
         await processes.close()
-    rg = _ripgrep(environ)
+    rg = find_ripgrep(environ.get("PATH"))
     return [
         Fact("programs", "supervisor", "failed", "no process can be started under it")
         if supervised is None
@@ -79,7 +79,7 @@ async def _programs(environ: Mapping[str, str]) -> list[Fact]:
         Fact("programs", "git", "ok", f"{said.removeprefix('git version ')} at {git}")
         if said
         else Fact("programs", "git", "note", "not found; commands that need it will fail"),
-        Fact("programs", "ripgrep", "ok", str(rg))
+        Fact("programs", "ripgrep", "ok", rg)
         if rg
         else Fact("programs", "ripgrep", "failed", "not found; search_files needs it: reinstall ferrule, or install ripgrep"),
     ]
@@ -90,13 +90,6 @@ async def _output(processes: Supervisor, argv: tuple[str, ...], environ: Mapping
     chunks: list[bytes] = []
     ended = await processes.run(Command(argv, "/", allowed_environment(environ), timeout=5.0), chunks.append)
     return b"".join(chunks).decode("utf-8", "replace").strip() if ended.exit_code == 0 else None
-
-
-def _ripgrep(environ: Mapping[str, str]) -> str | None:
-    """The one of the wheel, beside the interpreter, else one on the path."""
-    import shutil
-
-    return shutil.which("rg", path=sysconfig.get_path("scripts")) or shutil.which("rg", path=environ.get("PATH"))
 
 
 def _state(environ: Mapping[str, str]) -> list[Fact]:
