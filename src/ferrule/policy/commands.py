@@ -20,6 +20,7 @@ RESERVED = frozenset(
     if then elif else fi for while until do done case esac in function select coproc } ! ]]
     """.split()  # noqa: SIM905 one word a name reads better than a quoted list
 )
+BACKTICKS = re.compile(r"`.*[\\`].*`", re.DOTALL)
 IN_SUBSCRIPT = re.compile(r"\[[^\]]*(\$[({]|`)")
 
 Ways = tuple[State, State]
@@ -63,6 +64,8 @@ class Commands:
         if self.depth >= DEEPEST:
             self.found.doubt("it is nested too deeply")
             return
+        if BACKTICKS.fullmatch(self.reader.text(node).strip()):
+            self.found.doubt("backticks hold a backslash or other backticks")
         self.depth += 1
         self.block(node.children, state)
         self.depth -= 1
@@ -100,11 +103,13 @@ class Commands:
         if re.search(r"[\\'\"]", self.reader.text(start)):
             return known(text)
         self.reader.descend(body, state)
+        if "\\\n" in text:
+            self.found.doubt("a here-document joins lines, which may hide its end")
         bare = text
         for child in body.named_children:
             if child.type not in ("heredoc_content",):
                 bare = bare.replace(self.reader.text(child).strip(), "", 1)
-        if re.search(r"(?<!\\)(?:\\\\)*(`|\$\()", bare):
+        if re.search(r"(?<!\\)(?:\\\\)*(`|\$[\w({@*#?!$-])", bare):
             self.found.doubt("a here-document holds a substitution that is not understood")
         return known(text) if bare == text and "\\" not in text and "$" not in text else None
 
@@ -143,8 +148,11 @@ class Commands:
         return tuple(files), fed
 
     def assignment(self, node: "Node", state: State) -> tuple[str, Word]:
-        name_node, *_, value = node.named_children if len(node.named_children) > 1 else (*node.named_children, None)
-        assert name_node is not None
+        if not node.named_children:
+            self.found.doubt("an assignment is not understood")
+            return "", unknown(self.reader.text(node))
+        name_node = node.named_children[0]
+        value = node.named_children[-1] if len(node.named_children) > 1 else None
         name = self.reader.text(name_node)
         if name_node.type == "subscript":
             self.reader.arithmetic(name_node, state)

@@ -28,6 +28,7 @@ from .rules import (
 )
 from .safe import only_reads
 from .shell import parse
+from .wrappers import base
 
 Verdict = Literal["allow", "ask", "deny"]
 Approve = Literal["ask", "edits", "all"]
@@ -162,7 +163,12 @@ def _outside(kind: Literal["read", "write"], spot: Spot, policy: Policy, command
         return []
     folder = path if os.path.isdir(path) else os.path.dirname(path)
     rule = _allow(f"{kind}:{exact_path(path)}")
-    narrow = (rule,) if folder in ("/", policy.home) else (f"--add-dir {shlex.quote(folder)}", rule)
+    if inside(policy.root, (path,)):
+        narrow: tuple[str, ...] = ()
+    elif folder in ("/", policy.home):
+        narrow = (rule,)
+    else:
+        narrow = (f"--add-dir {shlex.quote(folder)}", rule)
     return [_Finding("ask", f"{spot.text} lies outside the workspace.", (*narrow, "--allow execute") if command else narrow)]
 
 
@@ -171,16 +177,16 @@ def _protected(spot: Spot, policy: Policy, holds: bool = False) -> list[_Finding
     path = spot.path
     if path is None:
         return []
-    base = next((each for each in policy.bases if inside(path, (each,))), None)
-    below = os.path.relpath(path, base).split(os.sep) if base else []
+    home = next((each for each in policy.bases if inside(path, (each,))), None)
+    below = os.path.relpath(path, home).split(os.sep) if home else []
     at = next((at for at, name in enumerate(below) if name.lower() in PROTECTED), None)
     if at is None:
         above = next((name for name in sorted(PROTECTED) if holds and os.path.lexists(os.path.join(path, name))), None)
         if above is None:
             return []
         return [_Finding("ask", f"{spot.text} holds {above}.", ("--allow execute",))]
-    assert base is not None
-    guarded = os.path.join(base, *below[: at + 1])
+    assert home is not None
+    guarded = os.path.join(home, *below[: at + 1])
     for rule in policy.allow:
         literal = rule.kind == "write" and rule.pattern and any(part.lower() in PROTECTED for part in rule.pattern.split("/"))
         if literal and path_allowed(rule, path, policy.root, policy.home):
@@ -232,14 +238,20 @@ def _part(part: Part, rules: list[Rule], policy: Policy, alone: bool) -> list[_F
 
 
 def _guarded(part: Part, spot: Spot, policy: Policy) -> list[_Finding]:
-    holds = (part.name or "").rsplit("/", 1)[-1] in DESTROYS and not policy.allows("execute")
-    return _protected(spot, policy, holds=holds)
+    return _protected(spot, policy, holds=_destroys(part) and not policy.allows("execute"))
+
+
+def _destroys(part: Part) -> bool:
+    """Whether a command takes a folder with all that is in it."""
+    name = base(part.name or "")
+    texts = {word.value for word in part.words}
+    return name in DESTROYS or (name == "find" and "-delete" in texts and not texts & {"-name", "-iname", "-path", "-regex"})
 
 
 def _weighty(part: Part) -> bool:
     """Whether a wrapper sets a variable that matters to what it starts."""
     names = [name for name, _ in part.assignments]
-    names += [word.text.partition("=")[0] for word in part.words[1:] if "=" in word.text and part.name == "env"]
+    names += [word.text.partition("=")[0] for word in part.words[1:] if "=" in word.text and part.name in ("env", "time")]
     return any(influential(name) for name in names)
 
 

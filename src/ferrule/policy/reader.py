@@ -33,7 +33,7 @@ class Reader:
 
     def words(self, node: "Node", state: State) -> list[Word]:
         """The words that one node becomes: more than one by brace expansion."""
-        builder = Builder(self.text(node).strip())
+        builder = Builder(self.text(node).strip(), self.home)
         self._piece(node, state, builder)
         return builder.words()
 
@@ -84,6 +84,8 @@ class Reader:
             if child.is_named:
                 self._piece(child, state, builder)
             else:
+                if child.type != "$":
+                    self.doubt(f"`{self.text(child)}` stands in a word")
                 builder.literal(self.text(child))
             end = child.end_byte
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from .commands import DEEPEST, Commands, Found, Ways, listed, same
 from .effects import assigned_names
 from .line import Line, Part, State, either
-from .survey import doubt_about_text, doubt_about_tree
+from .survey import doubt_about_text, doubt_about_tree, too_large
 from .words import joined, number
 
 if TYPE_CHECKING:
@@ -42,6 +42,9 @@ def _code(found: Found, text: str, state: State, depth: int) -> State:
         return state.forgetting(set(), folders=True)
     source = _bytes(text)
     root = _parser().parse(source).root_node
+    if too_large(root):
+        found.doubt("it has too many words")
+        return state.forgetting(set(), folders=True)
     trouble = doubt_about_tree(root, source)
     if trouble:
         found.doubt(trouble)

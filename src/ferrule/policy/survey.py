@@ -1,6 +1,7 @@
 """Whether a syntax tree can be trusted: every byte is accounted for, by node kinds that are understood."""
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,8 +25,12 @@ UNDERSTOOD = frozenset(
     command_substitution process_substitution
     """.split()  # noqa: SIM905 one word a name reads better than a quoted list
 )
+DOLLAR_IN = frozenset({"string", "simple_expansion", "concatenation", "heredoc_body", "translated_string"})
+SPACED = frozenset({"command", "declaration_command", "unset_command", "for_statement", "array", "file_redirect", "test_command"})
 BLANK = re.compile(rb"(?:[ \t\n]|\\\n)*")
-HIDDEN = re.compile(r"(?<!\\)(?:\\\\)*(`|\$\(|<\(|>\()")
+SUBSTITUTION = re.compile(rb"(?<!\\)(?:\\\\)*(`|\$\(|<\(|>\()")
+EXPANSION = re.compile(rb"(?<!\\)(?:\\\\)*(`|\$[A-Za-z_0-9({@*#?!$-])")
+LITERAL = {"regex": SUBSTITUTION, "extglob_pattern": SUBSTITUTION, "string_content": EXPANSION}
 
 
 def doubt_about_text(command: str) -> str | None:
@@ -37,20 +42,27 @@ def doubt_about_text(command: str) -> str | None:
     return None
 
 
+def too_large(root: "Node") -> bool:
+    return root.descendant_count > MOST_NODES
+
+
 def doubt_about_tree(root: "Node", source: bytes) -> str | None:
-    if root.descendant_count > MOST_NODES:
-        return "it has too many words"
     if root.has_error:
         return "it is not a complete command that the parser understands"
     end = 0
+    documents: set[int] = set()
     pending: list[tuple[Node, bool]] = [(root, False)]
     while pending:
         node, loose = pending.pop()
         if node.is_named and node.type not in UNDERSTOOD:
             return f"it has a construct that is not understood ({node.type})"
+        if node.type == "$" and node.parent is not None and node.parent.type not in DOLLAR_IN:
+            return "a `$` stands alone"
         if loose or node.type == "heredoc_body":
             end = node.start_byte
         if node.child_count:
+            if node.type in SPACED and _touching(node):
+                return "two words stand together without a space"
             inside = node.type == "heredoc_body"
             pending.extend((child, inside or child.type == "heredoc_end") for child in reversed(node.children))
             continue
@@ -59,7 +71,24 @@ def doubt_about_tree(root: "Node", source: bytes) -> str | None:
             return "a piece of it was not understood"
         if gap and not gap.replace(b"\\\n", b"") and node.start_byte:
             return "a line is continued in the middle of a word"
-        if node.type in ("regex", "extglob_pattern") and HIDDEN.search(node.text.decode("utf-8", "replace") if node.text else ""):
-            return "a pattern holds a substitution"
+        if node.type in LITERAL and LITERAL[node.type].search(source[node.start_byte : node.end_byte]):
+            return "text holds a substitution that the parser did not see"
+        if node.type == "heredoc_start":
+            if node.start_point.row in documents:
+                return "two here-documents start on one line"
+            documents.add(node.start_point.row)
         end = node.end_byte
     return None if BLANK.fullmatch(source[end:]) else "a piece of it was not understood"
+
+
+def _touching(node: "Node") -> bool:
+    """Bash would join words that touch; the grammar sometimes does not."""
+    return any(
+        left.is_named
+        and right.is_named
+        and left.end_byte == right.start_byte
+        and left.type != "file_descriptor"
+        and not left.type.endswith("redirect")
+        and not right.type.endswith("redirect")
+        for left, right in pairwise(node.children)
+    )

@@ -72,8 +72,9 @@ def joined(text: str, words: Iterable[Word | None]) -> Word | None:
 class Builder:
     """Collects the pieces of one word. Pieces are patterns: quoted special characters carry a backslash."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, home: str) -> None:
         self.text = text
+        self.home = home
         self.alternatives: list[str] | None = [""]
         self.exact = True
         self.many = False
@@ -96,7 +97,8 @@ class Builder:
     def expand(self, word: Word | None, in_quotes: bool) -> None:
         """The value of a variable or a substitution, None when nothing is known about it."""
         values = None if word is None else word.values
-        if values is None or (not in_quotes and any(re.search(r"[\s*?\[]", value) for value in values)):
+        splits = r"\s" if word is not None and word.glob else r"[\s*?\[]"
+        if values is None or (not in_quotes and any(re.search(splits, value) for value in values)):
             self.alternatives = None
             self.exact = False
             self.many = self.many or not in_quotes
@@ -109,13 +111,15 @@ class Builder:
     def words(self) -> list[Word]:
         """The finished words: one, or several where braces multiply it."""
         if self.alternatives is None:
-            return [unknown(self.text, self.many)]
+            return [unknown(self.text, self.many or bool(re.search(r"[{*?\[]", self.text)))]
         found: list[list[str]] = []
         for pattern in self.alternatives:
             expanded = braces(pattern)
             if expanded is None:
                 return [unknown(self.text, many=True)]
-            found.append(expanded)
+            if any(pattern.startswith("~") and not re.match(r"~(?:/|$)", pattern) for pattern in expanded):
+                return [unknown(self.text, many=True)]
+            found.append([quoted(self.home) + each[1:] if each.startswith("~") else each for each in expanded])
         if len(found) == 1:
             return [self._word(found[0][at : at + 1]) for at in range(len(found[0]))]
         if all(len(each) == 1 for each in found):
@@ -131,6 +135,8 @@ class Builder:
 
 def braces(pattern: str) -> list[str] | None:
     """Brace expansion of a pattern, None when it is too large or not a form that is certain."""
+    if pattern.count("{") > MOST:
+        return None
     results: list[str] = []
     pending = [pattern]
     while pending:

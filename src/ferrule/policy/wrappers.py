@@ -53,7 +53,7 @@ WRAPPERS: dict[str, Wrapper] = {
     "nohup": Wrapper(),
     "setsid": Wrapper("cfw", "", ("ctty", "fork", "wait")),
     "stdbuf": Wrapper("", "ioe", ("input", "output", "error")),
-    "time": Wrapper("pv", "", ("portability", "verbose"), here=True),
+    "time": Wrapper("pv", "", ("portability", "verbose"), assigns=True, here=True),
     "command": Wrapper("p", here=True),
     "builtin": Wrapper(here=True),
     "exec": Wrapper("cl", "a", here=True),
@@ -232,8 +232,8 @@ def _find(words: tuple[Word, ...]) -> list[Inner]:
         if word.text[:1] in ("-", "(", "!"):
             break
         starts.append(word)
-    place = joined("{}", starts) if starts else Word("{}", (".",), exact=False)
-    place = place or unknown("{}")
+    bases = joined("{}", starts or [Word(".", (".",))])
+    place = unknown("{}") if bases is None else Word("{}", tuple(each + "/{}" for each in bases.values or ()), exact=False)
     found: list[Inner] = []
     at = 0
     while at < len(words):
