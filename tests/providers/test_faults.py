@@ -252,6 +252,10 @@ def test_silence_before_an_answer():
     async def listen_only(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
         writer.close()
+        await writer.wait_closed()
+        left.set()
+
+    left = asyncio.Event()
 
     async def main() -> StreamEvent:
         server = await asyncio.start_server(listen_only, "127.0.0.1", 0)
@@ -259,7 +263,7 @@ def test_silence_before_an_answer():
         events = await ask(provider, REQUEST)
         await provider.close()
         server.close()
-        await server.wait_closed()
+        await left.wait()
         return events[-1]
 
     assert asyncio.run(main()) == Failed(Fault("timeout", "0.2 seconds without an answer"), (), Usage())
