@@ -9,6 +9,7 @@ import binascii
 import json
 import math
 import re
+import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -54,10 +55,15 @@ def read(body: object) -> tuple[Any, list[str]]:
         return seen
 
     try:
-        value = json.loads(text, object_pairs_hook=unique)
+        value = json.loads(text, object_pairs_hook=unique, parse_float=_finite)
     except (ValueError, RecursionError) as error:
         return None, [f"the body is not JSON: {error}"]
     return value, [*twice, *value_problems(value)]
+
+
+def _finite(number: str) -> float:
+    """JSON text may hold a number that is too large for a float; it is a number all the same."""
+    return max(-sys.float_info.max, min(float(number), sys.float_info.max))
 
 
 def value_problems(value: object, where: str = "body") -> Iterator[str]:
@@ -136,6 +142,14 @@ def base64_bytes(data: object) -> bytes | None:
         return None
 
 
+def proto_bytes(data: object) -> bool:
+    """Base64 as protocol buffers read it in JSON: either alphabet, with or without padding."""
+    if not isinstance(data, str) or not data:
+        return False
+    standard = data.replace("-", "+").replace("_", "/").rstrip("=")
+    return base64_bytes(standard + "=" * (-len(standard) % 4)) is not None
+
+
 def sniffed(data: bytes) -> str | None:
     """The image type that the first bytes say."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
@@ -182,7 +196,7 @@ def json_object_problems(value: object, where: str) -> Iterator[str]:
         yield f"{where}: the arguments are not a string"
         return
     try:
-        decoded = json.loads(value)
+        decoded = json.loads(value, parse_float=_finite)
     except (ValueError, RecursionError):
         yield f"{where}: the arguments are not JSON"
         return

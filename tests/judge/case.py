@@ -12,8 +12,7 @@ GIF = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
 
 @dataclass(frozen=True)
 class Case:
-    """`also`: rules that `bad` can't help breaking too. `sdk`: the SDK's types refuse `bad` as well, and take `good`.
-    `gap`: why the SDK's types do not describe `good`, although the vendor takes it."""
+    """`also`: rules that `bad` can't help breaking too. `sdk`: the SDK's types refuse `bad` as well."""
 
     rule: str
     name: str
@@ -21,7 +20,6 @@ class Case:
     good: Any
     also: frozenset[str] = frozenset()
     sdk: bool = False
-    gap: str = ""
 
 
 def but(body: Json, *steps: tuple[str, Any]) -> Json:

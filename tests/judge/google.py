@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 
-from .body import Json, base64_bytes, fields, filled, image_problems, name_problems, objects, text_of
+from .body import Json, base64_bytes, fields, filled, image_problems, name_problems, objects, proto_bytes, text_of
 from .names import camel
 
 NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,63}")
@@ -157,7 +157,7 @@ def call_shape(body: Json) -> Iterator[str]:
 
 def signatures(body: Json) -> Iterator[str]:
     for where, part in every_part(body):
-        if "thoughtSignature" in part and base64_bytes(part["thoughtSignature"]) is None:
+        if "thoughtSignature" in part and not proto_bytes(part["thoughtSignature"]):
             yield f"{where}.thoughtSignature: not base64"
 
 

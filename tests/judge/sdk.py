@@ -14,7 +14,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 import typing_extensions
 from pydantic import TypeAdapter, ValidationError
 
-from .body import Json, read
+from .body import Json, objects, read
 from .names import camel
 
 SEQUENCES = (list, collections.abc.Iterable, collections.abc.Sequence, tuple)
@@ -28,7 +28,25 @@ def complaints(dialect: str, body: Json | bytes) -> list[str]:
         return ["body: not an object"]
     if dialect == "google":
         return list(_google(decoded))
+    if dialect == "openai-responses":
+        decoded = _completed(decoded)
     return list(check(_params(dialect, streaming=decoded.get("stream") is True), decoded, "body"))
+
+
+def _completed(body: Json) -> Json:
+    """With an id and a status for each message of the assistant that lacks them: the API takes output parts without, the types
+    do not describe it (issue openai-python 3544)."""
+    if not isinstance(body.get("input"), list):
+        return body
+    return body | {"input": [_with_id(item) for item in body["input"]]}
+
+
+def _with_id(item: Any) -> Any:
+    said = isinstance(item, dict) and item.get("role") == "assistant" and isinstance(item.get("content"), list)
+    if not said or "id" in item:
+        return item
+    parts = [{"annotations": []} | part if part.get("type") == "output_text" else part for _, part in objects(item["content"])]
+    return {"type": "message", "id": "msg_0", "status": "completed"} | item | {"content": parts}
 
 
 @cache

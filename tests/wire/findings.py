@@ -1,0 +1,39 @@
+"""What the judge holds against the engine's dialects today, each with the smallest request that shows it.
+
+The broad tests leave these rules out; the tests of the findings themselves fail as soon as one is fixed, and its row goes.
+"""
+
+from dataclasses import dataclass
+
+from ferrule.providers.base import Endpoint
+from ferrule.types.messages import Image, Opaque, Reasoning, Results, Text, User
+from ferrule.types.request import Request
+from tests.judge.case import GIF
+
+from .conversations import EDIT, HELLO, call, request, result, said
+from .endpoints import ENDPOINTS, SCHEMA
+
+
+@dataclass(frozen=True)
+class Finding:
+    rule: str
+    endpoint: Endpoint
+    request: Request
+
+
+ANSWERED = Results((result("c1", Text("seen")),))
+UNSEALED = Opaque("openai-responses", "gpt-5.1", '{"type":"reasoning","id":"rs_1","summary":[]}')
+
+OPEN = (
+    Finding("A23", ENDPOINTS["anthropic/claude-sonnet-5-5"], request(HELLO, said(call(), Text("I look.")), ANSWERED)),
+    Finding("A26", ENDPOINTS["anthropic/claude-opus-4-5"], request(HELLO, said(call()), ANSWERED, effort="high")),
+    Finding("A34", ENDPOINTS["anthropic/claude-sonnet-5-5"], request(HELLO, said(call()), ANSWERED, tools=())),
+    Finding("C23", SCHEMA, request(HELLO, tools=(EDIT,))),
+    Finding("G19", ENDPOINTS["google/gemini-3.8-flash"], request(User((Image("image/gif", GIF),)))),
+    Finding("R21", ENDPOINTS["openai-responses/gpt-5.1"], request(HELLO, said(Reasoning("", UNSEALED), call()), ANSWERED)),
+)
+
+
+def closed(found: list[str]) -> list[str]:
+    """Violations of the rules that no open finding is about."""
+    return [line for line in found if line.split(" ", 1)[0] not in {finding.rule for finding in OPEN}]
