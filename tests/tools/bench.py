@@ -3,10 +3,11 @@
 import asyncio
 import json
 import os
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ferrule.process.protocol import allowed_environment
+from ferrule.process.protocol import Processes, allowed_environment
 from ferrule.process.supervisor import Supervisor
 from ferrule.store.blobs import FileBlobs
 from ferrule.tools.base import Place, Tool, ToolContext
@@ -22,6 +23,7 @@ class Bench:
     blobs: FileBlobs
     tools: dict[str, Tool] = field(default_factory=lambda: {tool.name: tool for tool in coding_tools()})
     heard: list[str] = field(default_factory=list)
+    processes: Callable[[], Processes] = Supervisor
     environment: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -56,7 +58,7 @@ class Bench:
         params = parse(tool, json.dumps(arguments))
         if isinstance(params, str):
             return error(params)
-        processes = Supervisor()
+        processes = self.processes()
         environment = allowed_environment({**os.environ, **self.environment}, tuple(self.environment))
         context = ToolContext(self.place, processes, self.blobs, environment, on_output=self.heard.append)
         try:

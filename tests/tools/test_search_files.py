@@ -1,7 +1,11 @@
+import asyncio
 import os
+from collections.abc import Callable
 
 import pytest
 
+from ferrule.process.protocol import Command, Ended
+from ferrule.process.supervisor import Supervisor
 from ferrule.types.tools import Action
 
 from .bench import Bench
@@ -77,6 +81,27 @@ def test_after_three_hundred_matches_the_search_is_cut_and_says_so(bench: Bench)
     text = bench.text("search_files", path=".", regex="foo")
     assert text.startswith("Found more than 300 matches; the first 300 are shown; narrow the search.\n\n# a\n  1 | foo\n")
     assert text.count("| foo") == 300
+
+
+class Watching(Supervisor):
+    """Counts the runs that were stopped before their end."""
+
+    stopped = 0
+
+    async def run(self, command: Command, on_output: Callable[[bytes], None]) -> Ended:
+        try:
+            return await super().run(command, on_output)
+        except asyncio.CancelledError:
+            self.stopped += 1
+            raise
+
+
+def test_ripgrep_is_stopped_as_soon_as_there_is_enough(bench: Bench) -> None:
+    (bench.root / "a").write_text("foo\n" * 3_000_000)
+    watching = Watching()
+    bench.processes = lambda: watching
+    assert bench.text("search_files", path=".", regex="foo").startswith("Found more than 300 matches")
+    assert watching.stopped == 1
 
 
 def test_long_lines_are_cut_around_the_match(bench: Bench) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ferrule.workspace.encoding import LATIN, MARKED, STRAY, UTF_8, WINDOWS, Encoding
-from ferrule.workspace.lines import LINE_LIMIT, PAGE_LIMIT, LineReader, Page, Unreadable
+from ferrule.workspace.lines import PAGE_LIMIT, LineReader, Page, Unreadable
 
 BY_LABEL = {encoding.label: encoding for encoding in MARKED}
 TEXTS = st.text(st.sampled_from("ab\n\n\n\r\t\f\x0b\x85\u2028é€😀"), max_size=80)
@@ -38,16 +38,24 @@ def test_any_pages_of_any_text_are_those_of_a_naive_reader(
         assert page.more == (offset - 1 + len(lines) < total and bool(lines))
 
 
-@settings(max_examples=10)
-@given(st.text(st.sampled_from("ab\r\n\u20ac"), min_size=1, max_size=60), st.integers(1, 400_000))
-def test_an_index_that_was_halved_still_finds_every_line(tmp_path: Path, piece: str, offset: int) -> None:
-    text = piece * (600_000 // len(piece.encode()) + 1)
+@pytest.mark.parametrize("codec", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("offset", [2, 17_000, 49_999, 80_000, 99_999])
+def test_an_index_that_was_halved_still_finds_every_line(tmp_path: Path, codec: str, offset: int) -> None:
     file = tmp_path / "file"
-    file.write_text(text, newline="")
-    lines, total = naive(text, offset, 50)
-    page = LineReader(block=4).page(file, offset, 50)
-    assert [line[:LINE_LIMIT] for line in lines[: len(page.lines)]] == list(page.lines)
-    assert bool(page.lines) == (offset <= total)
+    file.write_text("".join(f"{number}\r\n" for number in range(1, 100_001)), codec, newline="")
+    reader = LineReader(block=4)
+    for first in (offset, 100_000, offset):
+        assert reader.page(file, first, 1).lines == (str(first),)
+    assert reader.page(file, 100_001).total == 100_000
+
+
+def test_a_character_split_between_two_blocks_is_no_obstacle(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    text = "".join(f"{'x' * number}😀\n" for number in range(9))
+    for encoding in MARKED:
+        file.write_bytes(encoding.encode(text))
+        for line in range(1, 10):
+            assert LineReader(block=8).page(file, line, 1).lines == (f"{'x' * (line - 1)}😀",)
 
 
 @pytest.mark.parametrize(

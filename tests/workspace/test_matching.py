@@ -90,6 +90,7 @@ def test_what_is_not_there_is_not_found(text: str, wanted: str) -> None:
         ("a\r\nb\r\nc\r\n", "b", "b\nB", "a\r\nb\r\nB\r\nc\r\n"),
         # mixed endings: shared lines keep theirs, new ones take the usual one of the region
         ("a\r\nb\nc\r\nd\r\n", "a\nb\nc\nd\n", "a\nb\nnew\nd\n", "a\r\nb\nnew\r\nd\r\n"),
+        ("a\r\nb\r\nc\n", "a\nb\nc\n", "a\nB\nc\n", "a\r\nB\r\nc\n"),
         # endings that are written out are meant
         ("a\r\nb\r\n", "a\r\nb\r\n", "a\nb\n", "a\nb\n"),
         ("a\nb\n", "a\nb\n", "a\r\nb\r\n", "a\r\nb\r\n"),
@@ -103,6 +104,10 @@ def test_what_is_not_there_is_not_found(text: str, wanted: str) -> None:
             "    if x:\n        for y in x:\n            return y\n    return 2\n",
             "def f():\n\tif x:\n\t\tfor y in x:\n\t\t\treturn y\n\treturn 2\n",
         ),
+        # one depth tells the unit when it is tabs for spaces; else the text is shifted
+        ("\t\tx\n", "        x\n", "    if y:\n        x\n            z\n", "\tif y:\n\t\tx\n\t\t\tz\n"),
+        ("    x\n", "        x\n", "        if x:\n            y\n    z\n", "    if x:\n        y\nz\n"),
+        ("  a:\n    b\n", "    a:\n        b\n", "    a:\n        if b:\n            c\n", "  a:\n    if b:\n      c\n"),
         # the model left the indentation out
         ("class A:\n    def f(self):\n        pass\n", "def f(self):\n    pass\n", "def f(self):\n    return 1\n", None),
         # trailing blanks of lines that stay are kept

@@ -1,8 +1,8 @@
 """Line endings and indentation of replacement text, made to fit the place where it goes."""
 
 import re
-from collections import Counter
 from collections.abc import Sequence
+from math import gcd
 
 _ENDING = re.compile(r"\r?\n")
 
@@ -105,17 +105,30 @@ def _indented(line: str, known: dict[str, str]) -> str:
 
 
 def _translated(extra: str, known: dict[str, str]) -> str:
-    """Further indentation in the file's unit, where the two units can be told from the pairs."""
-    steps = Counter(
+    """Further indentation in the file's unit, where the pairs show that it is another one."""
+    for searched, found in _units(known):
+        if extra == searched * (len(extra) // len(searched)):
+            return found * (len(extra) // len(searched))
+    return extra
+
+
+def _units(known: dict[str, str]) -> list[tuple[str, str]]:
+    """What one step of the searched text's indentation is in the file's, the smallest first."""
+    steps = {
         (deep[len(flat) :], known[deep][len(known[flat]) :])
         for flat in known
         for deep in known
         if deep != flat and deep.startswith(flat) and known[deep].startswith(known[flat])
-    )
-    pairs = [pair for pair, _ in steps.most_common() if pair[0] and pair[1]]
-    if "" not in known and not pairs:
-        pairs = [(searched, found) for searched, found in known.items() if searched and found]
-    for searched, found in sorted(pairs, key=lambda pair: len(pair[0])):
-        if len(extra) % len(searched) == 0 and extra == searched * (len(extra) // len(searched)):
-            return found * (len(extra) // len(searched))
-    return extra
+    }
+    if not any(step and deeper for step, deeper in steps):
+        # One depth alone tells the unit only when one text has tabs where the other has spaces; else it's but shifted.
+        steps = {pair for pair in known.items() if set(pair[0]) != set(pair[1])}
+    return sorted({_reduced(step, deeper) for step, deeper in steps if step and deeper}, key=lambda unit: len(unit[0]))
+
+
+def _reduced(searched: str, found: str) -> tuple[str, str]:
+    """Eight spaces for two tabs are four for one."""
+    if len(set(searched)) > 1 or len(set(found)) > 1:
+        return searched, found
+    common = gcd(len(searched), len(found))
+    return searched[: len(searched) // common], found[: len(found) // common]

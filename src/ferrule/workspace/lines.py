@@ -259,8 +259,6 @@ def _take(chunks: Iterator[bytes], limit: int) -> tuple[list[bytes], set[int], b
                 size += len(current)
                 current, begun = b"", False
     if begun:
-        if len(lines) == limit:
-            return lines, cut, True
         lines.append(_whole(current, len(lines) in cut))
     return lines, cut, False
 
