@@ -35,7 +35,7 @@ from .anthropic import (
 )
 from .body import Json, fields, image_problems, image_url_problems, name_problems, objects, repeated, text_of, whole
 from .rule import Rule
-from .schema import COMPOSED, nodes, object_problems, property_name_problems, strict_problems
+from .schema import COMPOSED, object_problems, property_name_problems, strict_problems
 
 TOP = fields(
     "model max_tokens messages",
@@ -138,9 +138,6 @@ def tool_schemas(body: Json) -> Iterator[str]:
         for key in COMPOSED:
             if isinstance(schema, dict) and key in schema:
                 yield f"{where}: {key!r} is not supported at the top level"
-        for at, node in nodes(schema, where):
-            if "$ref" in node:
-                yield f"{at}: '$ref' is not supported"
 
 
 def tools_defined(body: Json) -> Iterator[str]:

@@ -22,6 +22,7 @@ class Finding:
 
 
 ANSWERED = Results((result("c1", Text("seen")),))
+NAMELESS = Results((result("c1", Text("there is no tool 7zip"), kind="error", name="7zip"),))
 UNSEALED = Opaque("openai-responses", "gpt-5.1", '{"type":"reasoning","id":"rs_1","summary":[]}')
 
 OPEN = (
@@ -29,6 +30,7 @@ OPEN = (
     Finding("A26", ENDPOINTS["anthropic/claude-opus-4-5"], request(HELLO, said(call()), ANSWERED, effort="high")),
     Finding("A34", ENDPOINTS["anthropic/claude-sonnet-5-5"], request(HELLO, said(call()), ANSWERED, tools=())),
     Finding("C23", SCHEMA, request(HELLO, tools=(EDIT,))),
+    Finding("G16", ENDPOINTS["google/gemini-3.8-flash"], request(HELLO, said(call("c1", "7zip")), NAMELESS)),
     Finding("G19", ENDPOINTS["google/gemini-3.8-flash"], request(User((Image("image/gif", GIF),)))),
     Finding("R21", ENDPOINTS["openai-responses/gpt-5.1"], request(HELLO, said(Reasoning("", UNSEALED), call()), ANSWERED)),
 )
