@@ -7,7 +7,7 @@ Schemas are lowered to what llama.cpp's grammar takes: it refuses patterns with 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ferrule.types.json import encode, items, loads, mend, string
+from ferrule.types.json import encode, items, loads, member, mend, string
 from ferrule.types.messages import Assistant, Image, Results, Text, ToolCall, ToolResult, User
 from ferrule.types.request import Request, ToolSchema
 
@@ -57,18 +57,28 @@ def response_format(tools: tuple[ToolSchema, ...]) -> dict[str, Any]:
 
 def lower(schema: Any) -> dict[str, Any]:
     """A schema with references inlined and without every keyword that such servers refuse or ignore."""
-    definitions = {}
-    if isinstance(schema, dict):
-        definitions = {**(schema.get("definitions") or {}), **(schema.get("$defs") or {})}
-    return _lowered(schema, definitions, 0)
+    return _lowered(schema, _definitions(schema), 0)
+
+
+def _definitions(schema: Any) -> dict[str, Any]:
+    found = [member(schema, name) for name in ("definitions", "$defs")]
+    return {name: value for group in found if isinstance(group, dict) for name, value in group.items()}
+
+
+def _resolved(schema: Any, definitions: dict[str, Any]) -> dict[str, Any]:
+    """What a reference leads to; an empty schema where it leads nowhere or round in a circle."""
+    for _ in range(_MAX_DEPTH):
+        reference = string(schema, "$ref")
+        if not reference:
+            return schema if isinstance(schema, dict) else {}
+        schema = definitions.get(reference.rpartition("/")[2])
+    return {}
 
 
 def _lowered(schema: Any, definitions: dict[str, Any], depth: int) -> dict[str, Any]:
-    if not isinstance(schema, dict) or depth > _MAX_DEPTH:
+    if depth > _MAX_DEPTH:
         return {}
-    reference = schema.get("$ref")
-    if isinstance(reference, str):
-        return _lowered(definitions.get(reference.rpartition("/")[2]), definitions, depth + 1)
+    schema = _resolved(schema, definitions)
     if isinstance(schema.get("oneOf"), list) and "anyOf" not in schema:
         schema = {**schema, "anyOf": schema["oneOf"]}
     lowered: dict[str, Any] = {key: value for key, value in schema.items() if key in _KEPT}
@@ -144,13 +154,15 @@ def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
 
 
 def _described(tool: ToolSchema) -> str:
-    schema, _ = loads(tool.parameters)
+    whole, _ = loads(tool.parameters)
+    definitions = _definitions(whole)
+    schema = _resolved(whole, definitions)
     required = items(schema, "required")
-    properties = schema.get("properties") if isinstance(schema, dict) else None
+    properties = schema.get("properties")
     lines = [f"\n## {tool.name}\n{tool.description}\n"]
-    for name, value in (properties or {}).items():
+    for name, value in (properties if isinstance(properties, dict) else {}).items():
         optional = "" if name in required else ", optional"
-        lines.append(f"- {name} ({_kind(value)}{optional}): {string(value, 'description')}\n")
+        lines.append(f"- {name} ({_kind(_resolved(value, definitions))}{optional}): {string(value, 'description')}\n")
     return "".join(lines)
 
 
