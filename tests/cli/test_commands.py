@@ -149,7 +149,7 @@ def test_settings_are_shown_with_their_origins(shell: Shell) -> None:
         "allow = []                       # default\n"
         "deny = []                        # default\n"
         f'verify = ["make test"]           # {shell.config}:2\n'
-        "command_timeout = 300            # default\n"
+        "verify_timeout = 300             # default\n"
         "retention_days = (none)          # default\n"
         "limits.turns = (none)            # default\n"
         "limits.tokens = (none)           # default\n"

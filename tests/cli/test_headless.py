@@ -25,11 +25,11 @@ INTERRUPTED = replace(FINISHED, outcome=Outcome.INTERRUPTED, exit_code=130, resu
 FOLDER = Path("/project")
 
 
-def record(time: float) -> RecordAdded:
-    return RecordAdded(Record(1, "main", time, UserSaid(User((Text("go"),)), "reminder"), ""))
+def record(seq: int) -> RecordAdded:
+    return RecordAdded(Record(seq, "main", 4e9, UserSaid(User((Text("go"),)), "reminder"), ""))
 
 
-EARLIER, NOW = record(1.0), record(4e9)
+EARLIER, NOW = record(1), record(2)
 
 
 class FakeTask:
@@ -40,6 +40,7 @@ class FakeTask:
     model = "openai/x"
     tools = ("edit",)
     remark = ""
+    opened = 0
 
     def __init__(self, *happening: TaskEvent, patient: bool = False, during: Callable[[], None] = lambda: None) -> None:
         self.happening = happening
@@ -52,7 +53,8 @@ class FakeTask:
 
     async def events(self, since: int = 0) -> AsyncIterator[TaskEvent]:
         for event in self.happening:
-            yield event
+            if not isinstance(event, RecordAdded) or event.record.seq > since:
+                yield event
         await self.ended.wait()
 
     def interrupt(self) -> None:
@@ -113,6 +115,7 @@ class Sink(io.StringIO):
 
 def test_a_run_is_shown_from_its_beginning_to_its_result_after_everything_is_closed() -> None:
     task = FakeTask(EARLIER, NOW)
+    task.opened = 1
     view = Seen(task)
     assert run_task(opening(task), FOLDER, view, Pipe(None)) == FINISHED
     assert view.all == [("openai/x", "/project"), NOW, (FINISHED, True)]
@@ -227,7 +230,7 @@ def test_stream_json_begins_with_the_session_and_ends_with_the_result() -> None:
     assert out.written == (
         '{"type":"session","schema_version":1,"ferrule":"0.1.0","session_id":"01A","task_id":"01A/main","model":"openai/x",'
         '"cwd":"/project","tools":["edit"]}\n'
-        '{"type":"record","record":{"seq":1,"branch":"main","time":4000000000.0,"entry":{"type":"user","message":{"type":"user",'
+        '{"type":"record","record":{"seq":2,"branch":"main","time":4000000000.0,"entry":{"type":"user","message":{"type":"user",'
         '"parts":[{"type":"text","text":"go","opaque":null}]},"origin":"reminder"},"hash":""}}\n'
         '{"type":"result",' + RESULT_JSON
     )

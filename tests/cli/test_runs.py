@@ -210,7 +210,7 @@ def test_a_session_that_is_in_use_is_not_opened_twice(project: Shell) -> None:
     removed = project.run("sessions", "rm", "2")
     process.terminate()
     process.communicate(timeout=20)
-    assert (second.code, second.out, removed.code, removed.out) == (1, "", 1, "")
+    assert (second.code, second.out, removed.code, removed.out) == (75, "", 75, "")
     assert "Traceback" not in second.err + removed.err
 
 

@@ -18,7 +18,7 @@ approve = "edits"
 allow = ["execute:make *"]
 deny = ["execute:rm *"]
 verify = ["make test"]
-command_timeout = "2m"
+verify_timeout = "2m"
 retention_days = 30
 
 [limits]
@@ -104,7 +104,7 @@ def test_a_full_file_becomes_the_whole_configuration(place: Place) -> None:
         allow=("execute:make *",),
         deny=("execute:rm *",),
         verify=("make test",),
-        command_timeout=120.0,
+        verify_timeout=120.0,
         retention_days=30,
         limits=Limits(40, 1000000, 2.0, 5400.0),
         gates=Gates(require_todos_done=False),
@@ -174,7 +174,7 @@ def test_every_key_has_a_variable_of_its_own() -> None:
         "FERRULE_ALLOW",
         "FERRULE_DENY",
         "FERRULE_VERIFY",
-        "FERRULE_COMMAND_TIMEOUT",
+        "FERRULE_VERIFY_TIMEOUT",
         "FERRULE_RETENTION_DAYS",
         "FERRULE_LIMITS_TURNS",
         "FERRULE_LIMITS_TOKENS",
@@ -200,7 +200,7 @@ WRONG_FILES = {
     'limits = { turns = "many" }': '{user}:1: limits.turns must be a whole number of at least 1, not "many"',
     "[limits]\nturns = 0": "{user}:2: limits.turns must be a whole number of at least 1, not 0",
     "[limits]\ncost = nan": "{user}:2: limits.cost must be an amount of US dollars above 0, not nan",
-    'command_timeout = "soon"': '{user}:1: command_timeout must be a time above 0 such as 90, 90s, 10m or 2h, not "soon"',
+    'verify_timeout = "soon"': '{user}:1: verify_timeout must be a time above 0 such as 90, 90s, 10m or 2h, not "soon"',
     'allow = ["run:x"]': (
         "{user}:1: allow: The rule `run:x` names no kind of action: a rule is KIND or KIND:PATTERN, such as `write:src/**`, "
         "`execute:git status *` or `execute:pytest`. Kinds are read, write, execute, network, ask."

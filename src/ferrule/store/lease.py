@@ -9,7 +9,7 @@ from ferrule.types.errors import LeaseHeld, StoreError
 
 from .private import open_file
 
-WITHOUT_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
+WITHOUT_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL})
 TRIES = 20
 
 

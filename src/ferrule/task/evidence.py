@@ -1,8 +1,8 @@
-"""Gathers what one run did, for its receipt and its result."""
+"""Gathers what a run did, for its receipt and its result; what a run that was killed did counts with the one that goes on."""
 
 from dataclasses import dataclass, field
 
-from ferrule.types.records import CallFinished, ModelChosen
+from ferrule.types.records import CallFinished, ModelChosen, Record, RunEnded
 from ferrule.types.result import RecordAdded, TaskEvent
 from ferrule.types.tools import FileChange
 
@@ -14,6 +14,15 @@ class Evidence:
     changed: dict[str, FileChange] = field(default_factory=dict)
     models: list[str] = field(default_factory=list)
     terminal_action: str | None = None
+
+    def replay(self, record: Record) -> None:
+        """Take in an earlier record. What stands in a receipt already is left out."""
+        if isinstance(record.entry, RunEnded):
+            self.changed.clear()
+            self.models.clear()
+            self.terminal_action = None
+        else:
+            self.hear(RecordAdded(record))
 
     def hear(self, event: TaskEvent) -> None:
         match event:

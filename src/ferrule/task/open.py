@@ -67,14 +67,15 @@ async def open_task(options: TaskOptions) -> Task:
 
 async def _open(options: TaskOptions, closers: Closers) -> Task:
     place = _place(options)
+    chosen = await choose_endpoint(options.config, options.environ, None) if options.resume is None else None
     journal, blobs = _store(options, place.root, closers)
     conversation = Conversation()
-    opened = 0.0
+    began, last = 0.0, 0
     async for record in journal.records():
         conversation.add(record)
-        opened = opened or record.time
+        began, last = began or record.time, record.seq
     log = Log(journal, conversation)
-    chosen = await choose_endpoint(options.config, options.environ, conversation.model)
+    chosen = chosen or await choose_endpoint(options.config, options.environ, conversation.model)
     endpoint = chosen.endpoint
     _check_cost_limit(options.config, endpoint)
     provider = open_provider(endpoint)
@@ -86,7 +87,7 @@ async def _open(options: TaskOptions, closers: Closers) -> Task:
         provider=provider,
         tools={tool.name: tool for tool in tools},
         schemas=tuple(schema(tool) for tool in tools),
-        system=sections(place.root, options.user_folder, opened, _appended(options)),
+        system=sections(place.root, options.user_folder, began, _appended(options)),
         log=log,
         place=place,
         processes=processes,
@@ -109,6 +110,7 @@ async def _open(options: TaskOptions, closers: Closers) -> Task:
         passed_variables=options.config.env.passed,
         prompt=options.prompt,
         remark=chosen.remark,
+        opened=last if options.resume else 0,
         closers=closers,
     )
 
@@ -142,6 +144,8 @@ def _store(options: TaskOptions, folder: Path, closers: Closers) -> tuple[Journa
 def _session(sessions: Sessions, options: TaskOptions, folder: Path) -> SqliteJournal:
     match options.resume:
         case None:
+            if options.config.retention_days is not None:
+                sessions.prune(options.config.retention_days)
             return sessions.create(spell(str(folder)), CODE.kind)
         case "latest":
             latest = sessions.latest(spell(str(folder)))
@@ -155,7 +159,7 @@ def _session(sessions: Sessions, options: TaskOptions, folder: Path) -> SqliteJo
 
 
 def _tools(contract: Contract, conversation: Conversation, config: Config) -> tuple[Tool, ...]:
-    checks = Checks(conversation, config.verify, config.gates.require_todos_done, config.command_timeout)
+    checks = Checks(conversation, config.verify, config.gates.require_todos_done, config.verify_timeout)
     every = (*coding_tools(), todo_tool(), question_tool(), completion_tool(contract, checks))
     return tuple(tool for tool in every if tool.name in contract.tools)
 

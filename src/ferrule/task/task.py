@@ -24,7 +24,8 @@ SCHEMA_VERSION = 1
 
 @dataclass
 class Task:
-    """`session_id` is None where nothing is kept (`--no-session`). `remark` is for the person, at the start.
+    """`session_id` is None where nothing is kept (`--no-session`). `remark` is for the person, at the start. `opened` is the last
+    record that was there when the task was opened.
 
     `closers` are awaited by `close`, in reverse.
     """
@@ -38,6 +39,7 @@ class Task:
     passed_variables: tuple[str, ...]
     prompt: str | None
     remark: str = ""
+    opened: int = 0
     closers: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:

@@ -28,12 +28,15 @@ class UsageError(FerruleError):
 
 
 class StoreError(FerruleError):
-    """The session cannot be read or written."""
+    """The session cannot be read or written. `reply` is the model's answer that could not be stored because of it."""
+
+    reply = ""
 
 
 class LeaseHeld(StoreError):
     """Somebody else is writing this session."""
 
+    outcome = Outcome.UNAVAILABLE
     retryable = True
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Protocol
@@ -11,7 +10,7 @@ from typing import Protocol
 from ferrule.types.errors import Interrupted
 from ferrule.types.names import spell
 from ferrule.types.outcome import Outcome
-from ferrule.types.result import RecordAdded, RunResult, TaskEvent
+from ferrule.types.result import RunResult, TaskEvent
 
 from .show.output import Pipe
 from .show.terminal import clean
@@ -22,6 +21,9 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 class Running(Opened, Protocol):
     """What is needed of a task to drive it."""
+
+    @property
+    def opened(self) -> int: ...
 
     def events(self, since: int = 0) -> AsyncIterator[TaskEvent]: ...
 
@@ -70,7 +72,6 @@ async def _drive(opening: Callable[[], Awaitable[Running]], folder: Path, view: 
     assert current is not None  # asyncio.run made it
     stopping = Stopping(current, err)
     stopping.listen()
-    began = time.time()
     try:
         task = await opening()
     except asyncio.CancelledError as error:
@@ -80,7 +81,7 @@ async def _drive(opening: Callable[[], Awaitable[Running]], folder: Path, view: 
         err.text(f"ferrule: {clean(task.remark)}\n")
     try:
         view.begin(task, spell(str(folder)))
-        showing = asyncio.create_task(_show(task, view, began))
+        showing = asyncio.create_task(_show(task, view))
         result = await task.run()
         await asyncio.wait([showing])
     finally:
@@ -90,11 +91,9 @@ async def _drive(opening: Callable[[], Awaitable[Running]], folder: Path, view: 
     return result
 
 
-async def _show(task: Running, view: View, began: float) -> None:
+async def _show(task: Running, view: View) -> None:
     """What earlier runs of the session recorded is not shown again."""
-    async for event in task.events():
-        if isinstance(event, RecordAdded) and event.record.time < began:
-            continue
+    async for event in task.events(task.opened):
         view.event(event)
         if view.abandoned:
             task.interrupt()

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 else:
     import _signal as signal
 
-UNTOUCHABLE = {signal.SIGKILL, signal.SIGSTOP}
+UNTOUCHABLE = frozenset({signal.SIGKILL, signal.SIGSTOP})
 
 
 def find_executable(name: str, path: str) -> str:

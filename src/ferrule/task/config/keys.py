@@ -109,14 +109,14 @@ def _model(value: Any) -> bool:
 COUNT = (_whole, "a whole number of at least 1")
 TIME = (_amount, "a time above 0 such as 90, 90s, 10m or 2h")
 PRICE = (_price, "US dollars for a million tokens, 0 or more")
-TIMES = frozenset({"limits.time", "command_timeout"})
+TIMES = frozenset({"limits.time", "verify_timeout"})
 RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "model": (_model, "DIALECT/NAME or ENDPOINT/NAME, such as openai/NAME or anthropic/NAME"),
     "limits.turns": COUNT,
     "limits.tokens": COUNT,
     "limits.cost": (_amount, "an amount of US dollars above 0"),
     "limits.time": TIME,
-    "command_timeout": TIME,
+    "verify_timeout": TIME,
     "retention_days": (_whole, "a whole number of days, at least 1"),
     "verify": (_texts, "a list of commands, none of them empty"),
     "allow": (_texts, "a list of rules, none of them empty"),

@@ -51,7 +51,7 @@ class Prompt(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True):
-    """All settings of one task. `command_timeout` in seconds; `retention_days` None keeps sessions until they are removed."""
+    """All settings of one task. `verify_timeout` in seconds; `retention_days` None keeps sessions until they are removed."""
 
     model: str | None = None
     effort: Effort | None = None
@@ -59,7 +59,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     allow: tuple[str, ...] = ()
     deny: tuple[str, ...] = ()
     verify: tuple[str, ...] = ()
-    command_timeout: float = 300.0
+    verify_timeout: float = 300.0
     retention_days: int | None = None
     limits: Limits = Limits()
     gates: Gates = Gates()
