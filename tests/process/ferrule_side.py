@@ -29,7 +29,7 @@ async def main(ending: str, script: str) -> None:
         await supervisor.run(shell("true"), lambda data: None)
         asyncio.get_running_loop().call_later(0.1, fork)
     ended = await supervisor.run(shell(script), lambda data: None)
-    print(supervisor.pid, ended.exit_code, flush=True)
+    print(supervisor.pid, ended.exit_code, ended.left, ended.error or "", flush=True)
     if ending == "close":
         await supervisor.close()
 

@@ -106,9 +106,11 @@ async def until(condition: Callable[[], bool], seconds: float = 5) -> bool:
 
 
 @contextmanager
-def ferrule_side(ending: str, script: str, terminal: str = "-") -> Iterator[subprocess.Popen[bytes]]:
+def ferrule_side(
+    ending: str, script: str, terminal: str = "-", before: tuple[str, ...] = ()
+) -> Iterator[subprocess.Popen[bytes]]:
     side = subprocess.Popen(
-        [sys.executable, str(FERRULE_SIDE), ending, terminal, script],
+        [*before, sys.executable, str(FERRULE_SIDE), ending, terminal, script],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         start_new_session=True,

@@ -186,6 +186,19 @@ def test_files_running_short_are_an_error_and_nothing_more(free: int) -> None:
     assert summary(after) == (5, None, False, 0, None)
 
 
+@pytest.mark.parametrize("order", ["$PPID $supervisor", "$supervisor $PPID"])
+def test_it_is_never_said_that_a_command_was_ended_when_it_lives(order: str) -> None:
+    mark = marker()
+    script = f"supervisor=$(cut -d' ' -f4 /proc/$PPID/stat); kill -9 {order}; exec sleep {mark}"
+    told, _ = outcome(shell(script, timeout=None))
+    # nothing is left that could end the command, unless one of the two was quicker
+    left = carriers(mark)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert told.error is not None
+    assert ("could not be made sure" in told.error) or left == {}
+
+
 STORM = """
 import os, sys, time
 mark = sys.argv[1]

@@ -1,6 +1,7 @@
 import os
 import pty
 import random
+import shutil
 import signal
 import sys
 import time
@@ -62,7 +63,7 @@ def test_no_process_outlives_ferrule_when_its_whole_process_group_is_killed() ->
 def test_supervisor_ends_when_ferrule_exits_normally(ending: str) -> None:
     with ferrule_side(ending, "exit 7") as side:
         assert side.stdout is not None
-        pid, exit_code = side.stdout.readline().split()
+        pid, exit_code, _ = side.stdout.readline().split()
         assert exit_code == b"7"
         assert side.wait(timeout=5) == 0
         assert wait_until(lambda: ended(int(pid)))
@@ -75,10 +76,23 @@ def test_command_has_no_terminal_though_ferrule_has_one() -> None:
             assert side.stdout is not None
             answer = side.stdout.read().split()
             assert side.wait(timeout=5) == 0
-        assert answer[1:] == [b"2"]
+        assert answer[1:] == [b"2", b"0"]
     finally:
         os.close(ours)
         os.close(theirs)
+
+
+@pytest.mark.skipif(os.getuid() != 0 or not shutil.which("setpriv"), reason="needs root, to become somebody else")
+def test_process_of_another_user_that_cannot_be_ended_is_told() -> None:
+    mark = marker()
+    without_rights = ("setpriv", "--bounding-set=-kill", "--inh-caps=-kill")
+    with ferrule_side("close", f"setpriv --reuid 65534 --clear-groups sleep {mark} &", before=without_rights) as side:
+        assert side.stdout is not None
+        answer = side.stdout.readline().decode().split(maxsplit=3)
+        (stubborn,) = sleepers(mark)
+        os.kill(stubborn, signal.SIGKILL)
+        assert answer[1:] == ["0", "1", "1 of the command's processes could not be ended\n"]
+        assert side.wait(timeout=5) == 0
 
 
 def test_supervisor_keeps_neither_terminal_nor_folder_nor_files_of_ferrule(tmp_path: object) -> None:

@@ -19,6 +19,7 @@ KEEPER_LOST = "the process that watched the command was killed; the command and 
 SUPERVISOR_LOST = "the supervisor of this session was killed; the command and all below it were ended"
 UNSURE = "what watched the command was killed or stopped, and it could not be made sure that the command was ended"
 OVERDUE = "the process that watched the command let its time-out pass; the command and all below it were ended"
+CANCELLED = "the command was cancelled; it and all below it were ended"
 CLOSED = "the session was closed while the command ran; the command and all below it were ended"
 
 
@@ -27,7 +28,7 @@ class Running:
 
     The result of `done` is the keeper's report; when there is none, a report with the reason `lost`. `theirs` and `writing` are
     for the keeper. `failure` is what `on_output` raised: the command is then asked to end. `on_silence` is called when the
-    keeper hangs up without a report: the supervisor will say more.
+    keeper hangs up without a report: the supervisor will say more. `closing` is set by who closes the session.
     """
 
     def __init__(
@@ -36,8 +37,7 @@ class Running:
         self.loop, self.on_output, self.on_silence = loop, on_output, on_silence
         self.done: asyncio.Future[Report] = loop.create_future()
         self.failure: Exception | None = None
-        self.doubt = KEEPER_LOST
-        self.silent = False
+        self.closing = self.silent = self.alone = False
         self.told = bytearray()
         self.control, self.theirs = socket.socketpair()
         try:
@@ -103,8 +103,8 @@ class Running:
         report = reported(bytes(self.told))
         if report is not None:
             self._finish(report)
-        elif self.doubt != KEEPER_LOST:
-            self.fail(self.doubt)
+        elif self.alone:
+            self.fail(UNSURE)
         else:
             self.silent = True
             self.on_silence()
@@ -112,19 +112,18 @@ class Running:
 
     def keeper_lost(self, ended: int) -> None:
         """The supervisor says that the keeper was killed and that it has ended what it left."""
-        self._finish(("lost", None, ended, 0, self.doubt))
+        self._finish(("lost", None, ended, 0, CLOSED if self.closing else KEEPER_LOST))
 
     def supervisor_lost(self) -> None:
-        """The keeper ends the command and hangs up; if it has hung up without a word, nobody is left to wait for."""
-        if self.doubt == KEEPER_LOST:
-            self.doubt = SUPERVISOR_LOST
+        """The keeper ends the command and reports; if it has hung up without a word, nobody is left to wait for.
+
+        While closing, the supervisor goes only after everything below it.
+        """
+        self.alone = True
         if self.silent:
-            self.fail(self.doubt)
+            self.fail(CLOSED if self.closing else UNSURE)
         else:
             self.loop.call_later(PATIENCE, self.fail, UNSURE)
-
-    def closing(self) -> None:
-        self.doubt = CLOSED
 
     def fail(self, text: str) -> None:
         self._finish(("lost", None, 0, 0, text))

@@ -14,7 +14,7 @@ from .guard.keeper import KILL_LIMIT, TERM_GRACE
 from .guard.wire import Report, pack
 from .link import Link
 from .protocol import Command, Ended
-from .running import CLOSED, OVERDUE, SUPERVISOR_LOST, Running
+from .running import CANCELLED, CLOSED, OVERDUE, SUPERVISOR_LOST, UNSURE, Running
 
 SETTLE = TERM_GRACE + KILL_LIMIT + 1.0
 """Seconds within which a keeper has ended its command, or the supervisor what a killed keeper left."""
@@ -53,7 +53,7 @@ class Supervisor:
                 await end(link, running)
         if running.failure is not None:
             raise running.failure
-        return ended(running.done.result(), loop.time() - started, running.doubt, overdue)
+        return ended(running.done.result(), loop.time() - started, running.closing, overdue)
 
     def _begin(self, loop: asyncio.AbstractEventLoop, on_output: Callable[[bytes], None]) -> tuple[Link, Running]:
         """A supervisor that turns out to be gone was asked for nothing yet, so another one may be."""
@@ -77,7 +77,7 @@ class Supervisor:
         for link in self._links:
             running = list(link.running.values())
             for each in running:
-                each.closing()
+                each.closing = True
             link.hang_up()
             if not await link.gone(2 * SETTLE):
                 link.send_signal(signal.SIGKILL)
@@ -93,7 +93,7 @@ async def end(link: Link, running: Running) -> None:
         step()
         if await done_within(running, SETTLE):
             return
-    running.fail("the command does not answer, and it could not be made sure that it was ended")
+    running.fail(UNSURE)
 
 
 async def done_within(running: Running, seconds: float) -> bool:
@@ -124,22 +124,23 @@ def encode(command: Command) -> bytes:
     )
 
 
-def ended(report: Report, seconds: float, doubt: str, overdue: bool) -> Ended:
-    """What a report means for who asked for the command. `overdue`: its keeper had let the time-out pass."""
+def ended(report: Report, seconds: float, closing: bool, overdue: bool) -> Ended:
+    """What a report means for who asked for the command.
+
+    `closing`: the session was closed meanwhile; `overdue`: the keeper had let the time-out pass.
+    """
     why, status, left, unended, text = report
     code = None if status is None else os.waitstatus_to_exitcode(status)
     exit_code = code if code is not None and code >= 0 else None
     number = -code if code is not None and code < 0 else None
-    trouble = f"{unended} processes of the command could not be ended" if unended else None
+    trouble = f"{unended} of the command's processes could not be ended" if unended else None
     match why:
         case "exit":
             return Ended(exit_code, number, seconds, left=left, error=trouble)
         case "timeout":
             return Ended(exit_code, number, seconds, timed_out=True, error=trouble)
         case "asked":
-            text = OVERDUE if overdue else doubt
+            text = OVERDUE if overdue else CANCELLED
         case "alone":
-            text = CLOSED if doubt == CLOSED else SUPERVISOR_LOST
-        case _:
-            pass
+            text = CLOSED if closing else SUPERVISOR_LOST
     return Ended(None, None, seconds, timed_out=overdue, left=left, error=trouble or text)
