@@ -5,7 +5,7 @@ speak the OpenAI chat dialect and number their calls carelessly. Chunks are kept
 parsed here.
 
 Rules for call fragments (`call`), the first that fits decides:
-1. a known id continues its call;
+1. a known id continues its call, unless it brings a name under another index than the call's: then two calls share the id;
 2. a new id beside a known index continues that index's call when the call has no id yet, or when the fragment brings no name
    (some servers make up a new id for every fragment); otherwise it is a new call (several calls under index 0);
 3. without an id, a known index continues its call and an unknown one is a new call; without an index, the last call continues,
@@ -27,7 +27,7 @@ from ferrule.types.usage import Price, Usage
 
 
 class _Part:
-    """`half` is the first half of a surrogate pair whose second half has not come yet."""
+    """`half` is the first half of a surrogate pair whose second half has not come yet; `number` the vendor's index of a call."""
 
     def __init__(self, index: int, kind: PartKind, id: str, name: str) -> None:
         self.index = index
@@ -38,6 +38,7 @@ class _Part:
         self.half = ""
         self.opaque: Opaque | None = None
         self.closed = False
+        self.number: int | None = None
 
     def value(self) -> AssistantPart:
         text = "".join(self.chunks)
@@ -136,6 +137,7 @@ class Assembler:
         part = self._called(index, id, name)
         if part is None:
             part = self._begin("call", id, name)
+            part.number = index
         else:
             self._rename(part, id if not part.id else "", self._whole_name(part, name))
         if id:
@@ -172,9 +174,12 @@ class Assembler:
         return Usage(usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning, cost)
 
     def _called(self, index: int | None, id: str, name: str) -> _Part | None:
-        if id in self._by_id:
-            return self._by_id[id]
         at = self._by_index.get(index) if index is not None else None
+        if id in self._by_id:
+            if at is not None and at.id == id:
+                return at
+            known = self._by_id[id]
+            return None if name and None not in (index, known.number) and index != known.number else known
         if id:
             return at if at is not None and (not at.id or not name) else None
         part = at if index is not None else self._last_call

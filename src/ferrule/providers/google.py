@@ -241,7 +241,7 @@ class GeminiDecoder(Decoder):
     def _call(self, call: dict[str, Any], signature: str) -> None:
         arguments = member(call, "args")
         self._assembler.begin("call", None, string(call, "id"), string(call, "name"))
-        self._assembler.add("call", encode(arguments if isinstance(arguments, dict) else {}).decode())
+        self._assembler.add("call", encode({} if arguments is None else arguments).decode())
         opaque = {"id": string(call, "id"), "thoughtSignature": signature}
         self._assembler.keep({name: value for name, value in opaque.items() if value})
 

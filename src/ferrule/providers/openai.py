@@ -277,4 +277,4 @@ class SchemaDecoder(ChatDecoder):
 
 def _arguments(value: Any) -> str:
     """Arguments are text; some servers send the object itself."""
-    return value if isinstance(value, str) else encode(value).decode() if isinstance(value, dict) else ""
+    return value if isinstance(value, str) else "" if value is None else encode(value).decode()
