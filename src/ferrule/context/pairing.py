@@ -76,6 +76,10 @@ def repair(messages: Sequence[Message], started: Set[str] = frozenset()) -> tupl
         repaired.append(message)
         if at not in slots:
             continue
+        behind = kept[at + 1] if at + 1 < len(kept) else None
+        if isinstance(behind, Results) and _whole(slots[at], behind):
+            repaired.append(behind)
+            continue
         moved += _moved(slots[at], at + 1)
         added += [slot.call.id for slot in slots[at] if slot.result is None]
         repaired.append(Results(tuple(slot.result or synthetic(slot.call, slot.call.id in started) for slot in slots[at])))
@@ -137,7 +141,7 @@ def _paired(messages: Sequence[Message]) -> tuple[dict[int, list[_Slot]], int, i
     duplicates = orphans = 0
     for at, message in enumerate(messages):
         if isinstance(message, Assistant):
-            made = [_Slot(call) for call in message.calls]
+            made = [_Slot(part) for part in message.parts if isinstance(part, ToolCall)]
             if made:
                 slots[at] = made
             for slot in reversed(made):
@@ -165,6 +169,11 @@ def _placed(result: ToolResult, message: int, place: int, latest: _Slot, unsure:
     slot.fill(result, message, place)
     unsure.pop()
     return fresh
+
+
+def _whole(slots: list[_Slot], behind: Results) -> bool:
+    """Whether the message behind the calls is their results as it stands."""
+    return len(slots) == len(behind.parts) and all(slot.result is part for slot, part in zip(slots, behind.parts, strict=True))
 
 
 def _moved(slots: list[_Slot], expected: int) -> int:
