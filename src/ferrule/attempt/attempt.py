@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ferrule.stream.calls import normalise
+from ferrule.types import json
+from ferrule.types.errors import StoreError
 from ferrule.types.fault import Fault
 from ferrule.types.messages import Assistant, Text, ToolCall, User
 from ferrule.types.records import AssistantSaid, AttemptEnded, AttemptStarted, Repaired, UserSaid
@@ -42,18 +44,35 @@ class AttemptResult:
     why: str = ""
     denials: tuple[Denial, ...] = ()
 
+    @property
+    def reply(self) -> str:
+        """The model's last words, for a person who gets nothing else."""
+        if self.ends is not None:
+            return self.ends.result
+        return self.message.text if self.message is not None else ""
+
 
 async def attempt(setup: Setup, ledger: Ledger, repetition: Repetition, number: int) -> AttemptResult:
     """Drive the conversation as it stands. Raises LeaseLost, StoreError and cancellation; all else is in the result."""
     began = time.monotonic()
+
+    async def ended(how: How) -> None:
+        await setup.log.add(AttemptEnded(number, how, round(time.monotonic() - began, 4)))
+
     await setup.log.add(AttemptStarted(number))
-    how: How = "interrupted"
     try:
         result = await _Attempt(setup, ledger, repetition).run()
-        how = result.how
-        return result
-    finally:
-        await setup.log.add(AttemptEnded(number, how, round(time.monotonic() - began, 4)))
+    except StoreError:
+        raise
+    except BaseException:
+        await ended("interrupted")
+        raise
+    try:
+        await ended(result.how)
+    except StoreError as failure:
+        failure.reply = result.reply
+        raise
+    return result
 
 
 class _Attempt:
@@ -95,10 +114,21 @@ class _Attempt:
         if not message.parts:
             await self.setup.log.add(*entries)
             return self.result("yielded", message=message)
-        await self.setup.log.add(*entries, AssistantSaid(message, done.usage, round(seconds, 4)))
-        if not message.calls:
-            return self.result("yielded", message=message)
-        return await self.settle_calls(message.calls)
+        try:
+            await self.setup.log.add(*entries, AssistantSaid(message, done.usage, round(seconds, 4)))
+            if not message.calls:
+                return self.result("yielded", message=message)
+            return await self.settle_calls(message.calls)
+        except StoreError as failure:
+            failure.reply = self.reply(message)
+            raise
+
+    def reply(self, message: Assistant) -> str:
+        """What an answer tells the person: its text, and the result that a terminal action in it declares."""
+        tools = self.setup.tools
+        declared = [call.arguments for call in message.calls if call.name in tools and tools[call.name].terminal]
+        results = [json.string(json.loads(arguments)[0], "result") for arguments in declared]
+        return "\n\n".join(text for text in (message.text, *results) if text.strip())
 
     async def finish_open_calls(self) -> AttemptResult | None:
         """Calls that a crash left open and that `recover` did not close: they had not begun, or may run again."""

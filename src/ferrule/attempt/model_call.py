@@ -26,7 +26,7 @@ def build_request(setup: Setup) -> tuple[Request, tuple[str, ...]]:
         effort=setup.effort,
         cache_key=setup.log.journal.session,
     )
-    return request, report
+    return request, report.lines()
 
 
 async def call_model(setup: Setup, request: Request) -> tuple[Terminal, tuple[str, ...]]:

@@ -68,6 +68,7 @@ class _Turn:
     def __init__(self, setup: Setup, calls: Sequence[ToolCall]) -> None:
         self.setup = setup
         self.calls = calls
+        self.earlier = setup.log.conversation.last_results
         self.results: dict[str, ToolResult] = {}
         self.started: set[str] = set()
         self.denials: list[Denial] = []
@@ -161,7 +162,7 @@ class _Turn:
             environment=setup.environment,
             call_id=call.id,
             on_output=lambda text: setup.log.tell(Output(call.id, text)),
-            turn=Turn(tuple(self.calls), tuple(self.results.values())),
+            turn=Turn(tuple(self.calls), (*self.earlier, *self.results.values())),
         )
         try:
             return await item.tool.run(item.params, context)

@@ -20,7 +20,7 @@ from ferrule.types.records import (
     UserSaid,
 )
 from ferrule.types.result import Denial
-from ferrule.types.tools import Effect, FileChange, Question, Todo
+from ferrule.types.tools import Effect, End, FileChange, Question, Todo
 from ferrule.types.usage import NOTHING, Usage
 
 from .protocol import MAIN
@@ -66,7 +66,8 @@ class Conversation:
     """Everything that a run wants to know of one branch, kept up to date record by record.
 
     `add` takes constant time (amortised); results are put into `messages` when that is next read. `calls_made` counts all calls,
-    `refusals` the terminal actions that gates refused since the person last spoke.
+    `refusals` the terminal actions that gates refused since the person last spoke. `ended` is an end whose run's outcome is not
+    recorded, `spoken` tells that the person spoke since the last run ended.
     """
 
     def __init__(self, branch: str = MAIN) -> None:
@@ -81,6 +82,8 @@ class Conversation:
         self.usage: Usage = NOTHING
         self.last_outcome: RunEnded | None = None
         self.model: ModelChosen | None = None
+        self.ended: End | None = None
+        self.spoken = False
         self.calls_made = 0
         self.refusals = 0
 
@@ -92,7 +95,7 @@ class Conversation:
             case UserSaid(message=message, origin=origin):
                 self._messages.append(message)
                 if origin == "person":
-                    self.refusals = 0
+                    self._spoken()
             case AssistantSaid(message=message, usage=usage):
                 self._assistant(message)
                 self.usage = self.usage.plus(usage)
@@ -102,8 +105,9 @@ class Conversation:
                 self._state(id, Waiting(question))
             case Answered(call_id=id, text=text):
                 self._answer(id, text)
-                self.refusals = 0
-            case CallFinished(result=result, changes=changes, gates=gates):
+                self._spoken()
+            case CallFinished(result=result, changes=changes, gates=gates, ends=ends):
+                self.ended = ends or self.ended
                 self._result(result)
                 self._change(changes)
                 self.refusals += bool(gates) and result.kind == "error"
@@ -114,7 +118,7 @@ class Conversation:
             case Retried(usage=usage):
                 self.usage = self.usage.plus(usage)
             case RunEnded() as ended:
-                self.last_outcome = ended
+                self.last_outcome, self.ended, self.spoken = ended, None, False
             case ModelChosen() as chosen:
                 self.model = chosen
             case _:
@@ -158,6 +162,10 @@ class Conversation:
     @property
     def denials(self) -> tuple[Denial, ...]:
         return tuple(self._denials)
+
+    def _spoken(self) -> None:
+        """Whatever ended, goes on."""
+        self.refusals, self.ended, self.spoken = 0, None, True
 
     def _show_results(self) -> None:
         for turn in self._unshown.values():

@@ -28,6 +28,7 @@ from ferrule.types.records import ModelChosen
 from .completion import completion_tool
 from .config.schema import Config
 from .contracts import CODE, Contract
+from .evidence import Evidence
 from .gates import Checks
 from .models import choose_endpoint
 from .question import question_tool
@@ -69,10 +70,11 @@ async def _open(options: TaskOptions, closers: Closers) -> Task:
     place = _place(options)
     chosen = await choose_endpoint(options.config, options.environ, None) if options.resume is None else None
     journal, blobs = _store(options, place.root, closers)
-    conversation = Conversation()
+    conversation, evidence = Conversation(), Evidence()
     began, last = 0.0, 0
     async for record in journal.records():
         conversation.add(record)
+        evidence.replay(record)
         began, last = began or record.time, record.seq
     log = Log(journal, conversation)
     chosen = chosen or await choose_endpoint(options.config, options.environ, conversation.model)
@@ -111,6 +113,7 @@ async def _open(options: TaskOptions, closers: Closers) -> Task:
         prompt=options.prompt,
         remark=chosen.remark,
         opened=last if options.resume else 0,
+        evidence=evidence,
         closers=closers,
     )
 

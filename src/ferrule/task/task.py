@@ -40,10 +40,11 @@ class Task:
     prompt: str | None
     remark: str = ""
     opened: int = 0
+    evidence: Evidence = field(default_factory=Evidence)
     closers: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.evidence = Evidence(models=[self.model])
+        self.evidence.models.append(self.model)
         self.setup.log.listeners.append(self.evidence.hear)
         self.feed = Feed(self.setup.log)
         self.driving: asyncio.Task[Conclusion] | None = None
@@ -74,6 +75,8 @@ class Task:
         run = Run(self.setup, ledger, reminding)
         try:
             conclusion = await self._conclude(run)
+            if conclusion.outcome is Outcome.USAGE_ERROR:
+                return self._result(conclusion, run, None, conclusion.error)
             return await self._store(conclusion, run)
         finally:
             self.feed.end()
@@ -91,31 +94,44 @@ class Task:
             if not self.interrupted:
                 raise
             return Conclusion(Outcome.INTERRUPTED, "Interrupted.", error="Interrupted.")
+        except StoreError as failure:
+            return Conclusion(failure.outcome, failure.reply or str(failure), error=str(failure))
         except FerruleError as failure:
             return Conclusion(failure.outcome, str(failure), error=str(failure))
 
     async def _drive(self, run: Run) -> Conclusion:
-        await self._begin()
+        ended = self.setup.log.conversation.ended
+        if ended is not None and self.prompt is None:
+            return Conclusion(ended.outcome, ended.result, ended.gates)
+        if self.prompt is None:
+            self._check_unspoken()
+        await recover(self.setup, spoken=self.prompt is not None)
+        await self._begin(self.prompt)
         return await run.drive()
 
-    async def _begin(self) -> None:
+    def _check_unspoken(self) -> None:
+        """Raises UsageError where only the person can say how it goes on. Nothing was stored then."""
+        conversation = self.setup.log.conversation
+        if conversation.waiting is not None:
+            _, question = conversation.waiting
+            raise UsageError(f"The session waits for an answer to: {question.text} Answer it with -p ANSWER.")
+        if not conversation.messages:
+            raise UsageError("The session holds no prompt yet. Say what to do with -p TEXT.")
+        last = conversation.last_outcome
+        if last is not None and last.outcome is Outcome.FINISHED and not conversation.spoken:
+            raise UsageError("The task of this session is finished. Say what to do next with -p TEXT.")
+
+    async def _begin(self, prompt: str | None) -> None:
         """Take in what the person said: an answer to the open question, feedback after an end, or simply going on."""
         log, conversation = self.setup.log, self.setup.log.conversation
-        waiting = conversation.waiting
-        await recover(self.setup, spoken=self.prompt is not None)
-        if waiting is not None:
-            call, question = waiting
-            if self.prompt is None:
-                raise UsageError(f"The session waits for an answer to: {question.text} Answer it with -p ANSWER.")
-            await log.add(Answered(call.id, self.prompt))
-        elif self.prompt is not None:
-            await log.add(UserSaid(User((Text(self.prompt),)), "person"))
-        elif not conversation.messages:
-            raise UsageError("The session holds no prompt yet. Say what to do with -p TEXT.")
-        elif conversation.last_outcome is not None and conversation.last_outcome.outcome is Outcome.FINISHED:
-            raise UsageError("The task of this session is finished. Say what to do next with -p TEXT.")
-        elif not conversation.open_calls and isinstance(conversation.messages[-1], Assistant):
-            await log.add(UserSaid(User((Text(self.contract.reminder),)), "reminder"))
+        if prompt is None:
+            if not conversation.open_calls and isinstance(conversation.messages[-1], Assistant):
+                await log.add(UserSaid(User((Text(self.contract.reminder),)), "reminder"))
+        elif conversation.waiting is not None:
+            call, _ = conversation.waiting
+            await log.add(Answered(call.id, prompt))
+        else:
+            await log.add(UserSaid(User((Text(prompt),)), "person"))
 
     async def _store(self, conclusion: Conclusion, run: Run) -> RunResult:
         log, evidence = self.setup.log, self.evidence

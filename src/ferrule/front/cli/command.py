@@ -23,13 +23,15 @@ def run(arguments: Sequence[str]) -> int:
         invocation = understand(arguments)
     except UsageError as error:
         _complain(error)
+        if wanted := _wanted(arguments):
+            _report(wanted, error)
         return error.outcome.exit_code
     try:
         return _dispatch(invocation, dict(os.environ))
     except FerruleError as error:
         _complain(error)
         if invocation.command == RUN and invocation.output_format != "text":
-            _report(invocation, error)
+            _report(invocation.output_format, error)
         return error.outcome.exit_code
 
 
@@ -104,9 +106,19 @@ def _complain(error: FerruleError) -> None:
     note(str(error) or type(error).__name__)
 
 
-def _report(invocation: Invocation, error: FerruleError) -> None:
+def _wanted(arguments: Sequence[str]) -> str | None:
+    """The JSON format that a command line asks for, even where the rest of it cannot be understood."""
+    flag = "--output-format"
+    for word, following in zip(arguments, (*arguments[1:], ""), strict=True):
+        name, equals, text = word.partition("=")
+        if name == flag and (wanted := text if equals else following) in ("json", "stream-json"):
+            return wanted
+    return None
+
+
+def _report(output_format: str, error: FerruleError) -> None:
     from .headless import failed_result
     from .show.output import result_json, result_line, standard_output
 
     result = failed_result(error.outcome, str(error))
-    standard_output().bytes(result_json(result) if invocation.output_format == "json" else result_line(result))
+    standard_output().bytes(result_json(result) if output_format == "json" else result_line(result))
