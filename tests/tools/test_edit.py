@@ -103,6 +103,13 @@ def test_a_near_miss_is_shown_with_what_differs(bench: Bench) -> None:
 XY = {"old_string": "x", "new_string": "y"}
 
 
+def test_a_near_miss_of_bytes_that_are_no_text_can_be_sent_as_json(bench: Bench) -> None:
+    (bench.root / "a").write_bytes("größe äöü ".encode() + b"\xff one\nlast\n")
+    refusal = bench.refusal("edit", file_path="a", old_string="größe äöü ?? one\nlast\n", new_string="")
+    assert "1 | größe äöü \\xff one\n" in refusal
+    assert refusal.encode()
+
+
 @pytest.mark.parametrize(
     ("arguments", "refusal"),
     [

@@ -101,7 +101,7 @@ def test_processes_that_are_left_behind_are_ended_and_make_an_error(bench: Bench
         os.kill(pid, 0)
 
 
-def test_cancelling_ends_the_command_and_drops_a_blob_that_was_begun(bench: Bench) -> None:
+def test_cancelling_ends_the_command_and_drops_a_blob_that_was_begun(bench: Bench, tmp_path: Path) -> None:
     async def cancelled() -> None:
         bench.heard = heard = Heard(200_000)
         call = asyncio.ensure_future(bench._call("execute_command", {"command": "yes"}))
@@ -111,7 +111,7 @@ def test_cancelling_ends_the_command_and_drops_a_blob_that_was_begun(bench: Benc
             await call
 
     asyncio.run(cancelled())
-    assert list(bench.blobs.all()) == []
+    assert list((tmp_path / "blobs").iterdir()) == []
 
 
 def test_of_long_output_head_and_tail_are_kept_and_the_whole_is_a_blob(bench: Bench) -> None:

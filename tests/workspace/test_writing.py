@@ -105,13 +105,40 @@ def test_only_regular_files_are_seen(tmp_path: Path) -> None:
     assert see(tmp_path / "none") == ABSENT
 
 
+IN_A_MOUNT = """
+mount --bind "$1" "$2" && exec "$3" -c '
+import sys
+from pathlib import Path
+from ferrule.workspace.writing import replace, see
+path = Path(sys.argv[1])
+replace(path, b"new", see(path))
+' "$2"
+"""
+
+
+def test_a_file_that_is_mounted_by_itself_is_written_in_place(tmp_path: Path) -> None:
+    source, target = tmp_path / "source", tmp_path / "folder" / "target"
+    target.parent.mkdir()
+    source.write_bytes(b"old content")
+    target.touch()
+    command = ["unshare", "--mount", "sh", "-c", IN_A_MOUNT, "sh", str(source), str(target), sys.executable]
+    try:
+        ran = subprocess.run(command, capture_output=True, text=True)
+    except FileNotFoundError:
+        pytest.skip("there is no unshare")
+    if "unshare failed" in ran.stderr or "permission denied" in ran.stderr:
+        pytest.skip("mounting is not allowed here")
+    assert (ran.stderr, source.read_bytes(), os.listdir(target.parent)) == ("", b"new", ["target"])
+
+
 IN_READ_ONLY_FOLDER = """
 import os, sys
 from pathlib import Path
 from ferrule.workspace.writing import replace, see
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
-there, new = Path("there"), Path("new")
+there, new, foreign = Path("there"), Path("new"), Path("sticky/foreign")
+replace(foreign, b"new content", see(foreign))
 replace(there, b"new content", see(there))
 try:
     replace(new, b"", see(new))
@@ -120,13 +147,19 @@ except PermissionError:
 """
 
 
-def test_in_a_read_only_folder_a_file_is_written_in_place_and_none_is_made(tmp_path: Path) -> None:
+def test_in_a_read_only_folder_and_of_another_owner_a_file_is_written_in_place(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     there = folder / "there"
     there.write_bytes(b"old")
     there.chmod(0o666)
+    foreign = folder / "sticky" / "foreign"
+    foreign.parent.mkdir()
+    foreign.parent.chmod(0o1777)
+    foreign.touch()
+    foreign.chmod(0o666)
     folder.chmod(0o555)
+    owner = foreign.stat().st_uid
     inode = there.stat().st_ino
     fd = os.open(folder, os.O_RDONLY)
     try:
@@ -141,3 +174,4 @@ def test_in_a_read_only_folder_a_file_is_written_in_place_and_none_is_made(tmp_p
         folder.chmod(0o755)
     assert (ran.stdout, ran.stderr) == ("refused\n", "")
     assert (there.read_bytes(), there.stat().st_ino) == (b"new content", inode)
+    assert (foreign.read_bytes(), foreign.stat().st_uid) == (b"new content", owner)

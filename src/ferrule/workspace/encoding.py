@@ -96,6 +96,12 @@ def decode(data: bytes) -> tuple[str, Encoding] | None:
     return data[len(stray.bom) :].decode(stray.codec, stray.errors), stray
 
 
+def shown(text: str) -> str:
+    """Text of `decode` as JSON can hold it: stray bytes as `\\xNN`, lone surrogates as `\\uNNNN`."""
+    escaped = _LONE.sub(lambda match: f"\\x{ord(match[0]) - 0xDC00:02x}", text)
+    return escaped.encode("utf-8", "backslashreplace").decode()
+
+
 def readable(data: bytes) -> tuple[str, Encoding]:
     """Bytes without a mark as text to be shown: invalid bytes as `\\xNN`, NUL as `\\x00`."""
     encoding = guess(data)

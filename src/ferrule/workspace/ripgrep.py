@@ -1,9 +1,7 @@
 """Searching file contents with ripgrep: finding it, asking it, and reading its answer in bounded memory."""
 
 import os
-import shutil
 import sys
-import sysconfig
 from base64 import b64decode
 from pathlib import Path
 
@@ -27,6 +25,9 @@ class Hit(Struct, frozen=True):
 
 def find_ripgrep(path: str | None) -> str | None:
     """The program of the wheel, which stands beside the running Python, else the one on `path`."""
+    import shutil
+    import sysconfig
+
     folders = [Path(sys.executable).parent, Path(sysconfig.get_path("scripts"))]
     beside = next((folder / "rg" for folder in folders if os.access(folder / "rg", os.X_OK)), None)
     return str(beside) if beside else shutil.which("rg", path=path)

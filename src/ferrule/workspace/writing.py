@@ -1,6 +1,7 @@
 """Putting bytes into a file so that it is either the old one or the new one, and stays the file that it was otherwise."""
 
 import contextlib
+import errno
 import hashlib
 import os
 import stat
@@ -49,15 +50,16 @@ def see(path: Path) -> Seen:
 def replace(path: Path, content: bytes, seen: Seen) -> str:
     """Make `content` the content of `path` (links resolved), durably; its sha256.
 
-    Atomic through a temporary file in the same folder; mode bits, owner and extended attributes are taken over. A file with
-    several hard links, and one in a folder that takes no new file, is written in place. Folders that are missing are made.
+    Atomic through a temporary file in the same folder; mode bits, owner and extended attributes are taken over. Written in
+    place is what this would break: a file with several hard links, of another owner, mounted by itself, or in a folder that
+    takes no new file. Folders that are missing are made.
     Raises ToolError when the file is write-protected or is not as it was `seen` any more, OSError when the disk refuses.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     before = _stat(path)
     if before is not None and not before.st_mode & 0o222:
         raise ToolError(f"it is write-protected (mode {stat.S_IMODE(before.st_mode):o}); nothing was written")
-    if before is not None and (before.st_nlink > 1 or not os.access(path.parent, os.W_OK)):
+    if before is not None and _bound(path, before):
         _refuse_changed(path, seen)
         _write_in_place(path, content)
     else:
@@ -75,11 +77,27 @@ def _write_beside(path: Path, content: bytes, seen: Seen, before: os.stat_result
             file.flush()
             os.fsync(fd)
         _refuse_changed(path, seen)
-        temporary.replace(path)
+        _move(temporary, path, content)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     _sync_folder(path.parent)
+
+
+def _bound(path: Path, before: os.stat_result) -> bool:
+    """Whether another file in its place would not be the same to everybody."""
+    foreign = os.geteuid() not in (0, before.st_uid)
+    return before.st_nlink > 1 or foreign or not os.access(path.parent, os.W_OK)
+
+
+def _move(temporary: Path, path: Path, content: bytes) -> None:
+    try:
+        temporary.replace(path)
+    except OSError as problem:
+        if problem.errno != errno.EBUSY:  # a single file mounted into a container
+            raise
+        _write_in_place(path, content)
+        temporary.unlink()
 
 
 def _temporary(path: Path) -> tuple[Path, int]:

@@ -1,9 +1,7 @@
 """`execute_command`: one command line in a shell of its own."""
 
 import os
-import shutil
 import signal
-from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -77,9 +75,12 @@ async def _run(params: ExecuteCommand, context: ToolContext) -> ToolOutput:
 
 def _shell(path: str | None) -> str:
     """bash, else sh; never a login shell, which would run the person's profile."""
-    usual = ("/bin/bash", "/usr/bin/bash")
-    found = next((shell for shell in usual if os.access(shell, os.X_OK)), None) or shutil.which("bash", path=path)
-    return found or shutil.which("sh", path=path) or str(Path("/bin/sh"))
+    for usual in ("/bin/bash", "/usr/bin/bash"):
+        if os.access(usual, os.X_OK):
+            return usual
+    from shutil import which
+
+    return which("bash", path=path) or which("sh", path=path) or "/bin/sh"
 
 
 def _result(ended: Ended, text: str, bad: int, timeout: int) -> ToolOutput:

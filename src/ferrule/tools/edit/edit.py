@@ -10,6 +10,7 @@ from ferrule.types.errors import ToolError
 from ferrule.types.names import spell
 from ferrule.types.tools import Action, Effect, ToolOutput, ok
 from ferrule.workspace.document import Document
+from ferrule.workspace.encoding import shown as printable
 from ferrule.workspace.matching import Found, find, line_number, nearest, rewrite
 
 from .failing import explained, opened
@@ -108,7 +109,7 @@ def no_match(text: str, wanted: str, name: str, shown: str) -> str:
     if near is None:
         return f"{head} Nothing in the file resembles it; read the file again."
     width = len(str(near.first + len(near.lines)))
-    region = [f"{number:>{width}} | {line[:500]}" for number, line in enumerate(near.lines[:SHOWN], near.first)]
+    region = [f"{number:>{width}} | {printable(line[:500])}" for number, line in enumerate(near.lines[:SHOWN], near.first)]
     if len(near.lines) > SHOWN:
         region.append(f"{'':>{width}} | … {len(near.lines) - SHOWN} more lines")
     return "\n".join([f"{head} The nearest region:", *region, _difference(near.at, near.has, near.wanted, name)])
