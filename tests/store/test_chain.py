@@ -85,6 +85,18 @@ def test_missing_moved_and_added_records_are_named(tmp_path: Path, statement: st
     assert JournalReader(path, id).verify() == flaw
 
 
+def test_record_that_was_exchanged_with_its_hash_is_found_at_the_next_of_its_branch(tmp_path: Path) -> None:
+    id, path = session(tmp_path)
+    with closing(sqlite3.connect(path)) as connection:
+        (previous,) = connection.execute("SELECT hash FROM records WHERE seq = 1").fetchone()
+        (time, payload) = connection.execute("SELECT time, payload FROM records WHERE seq = 2").fetchone()
+    forged = Row(2, b"main", b"user", time, payload.replace(b'"a"', b'"b"'), b"")
+    assert forged.payload != payload
+    statement = "UPDATE records SET payload = ?, hash = ? WHERE seq = 2"
+    write(path, statement, forged.payload, record_hash(previous, id, forged))
+    assert JournalReader(path, id).verify() == Flaw(4, MISMATCH)
+
+
 @law
 @given(batches=st.lists(st.tuples(BRANCHES, ENTRIES), max_size=8), keep=st.integers(1, 9))
 def test_any_prefix_is_a_valid_journal_that_folds(batches: list[Any], keep: int) -> None:
@@ -143,9 +155,13 @@ def test_no_two_lists_of_fields_have_one_spelling() -> None:
         Row(11, b"ab", b"c", 1, b"", b""),
         Row(1, b"ab", b"c", 11, b"", b""),
         Row(1, b"ab", b"", 1, b"c", b""),
+        Row(1, b"ab1", b"c", 1, b"", b""),
+        Row(1, b"ab", b"c1", 1, b"", b""),
+        Row(1, b"ab", b"c", 1, b"1", b""),
+        Row(1, b"1ab", b"c", 1, b"", b""),
     ]
     hashes = {record_hash("0" * 64, session, row) for row in rows for session in ("s", "s1")}
-    assert len(hashes) == 10
+    assert len(hashes) == 2 * len(rows)
 
 
 @pytest.mark.parametrize("seconds", [float("inf"), float("-inf"), float("nan")])
