@@ -277,7 +277,7 @@ def test_a_slow_consumer_is_no_silence():
             last: StreamEvent | None = None
             async for event in provider.stream(REQUEST):
                 last = event
-                await asyncio.sleep(0.1)
+                await asyncio.sleep(0.3)
             await provider.close()
             assert last is not None
             return last
@@ -323,10 +323,11 @@ async def until(condition: Any) -> None:
     raise AssertionError("the condition did not come true within 5 seconds")
 
 
+@pytest.mark.parametrize("idle", [None, 5.0])
 @pytest.mark.parametrize("leave", ["cancel", "close", "drop"])
-def test_the_connection_is_given_back_however_the_consumer_leaves(leave: str):
+def test_the_connection_is_given_back_however_the_consumer_leaves(leave: str, idle: float | None):
     async def consume(wire: Wire) -> None:
-        provider = open_provider(Endpoint("openai", "m", wire.url))
+        provider = open_provider(Endpoint("openai", "m", wire.url), idle)
         stream = provider.stream(REQUEST)
         await anext(stream)
         await until(lambda: wire.open_connections == 1)

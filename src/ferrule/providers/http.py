@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -124,31 +125,26 @@ class HttpProvider:
     async def _chunks(self, request: Request, answer: "_Answer") -> "AsyncGenerator[bytes | _Broken, None]":
         """The bytes of the answer; at most one `_Broken`, then nothing. The connection is given back on every way out."""
         response: httpx2.Response | None = None
+        watch = _IdleWatch(self._idle)
         try:
-            url = self._dialect.url(self._endpoint)
-            if not host_of(url):
-                yield _Broken(
-                    Fault("bad_request", shown(f"the base URL {self._endpoint.base_url!r} names no host and port")), NOTHING
-                )
+            if not host_of(self._endpoint.base_url):
+                wrong = f"the base URL {self._endpoint.base_url!r} names no host and port"
+                yield _Broken(Fault("bad_request", shown(wrong)), NOTHING)
                 return
-            body = self._dialect.body(self._endpoint, request)
-            client = self._open()
-            async with asyncio.timeout(self._idle):
-                prepared = client.build_request("POST", url, content=body, headers=self._headers())
-                response = await client.send(prepared, stream=True)
+            response = await self._send(request)
             problem = await _problem(response)
             if problem is not None:
                 yield _Broken(problem, NOTHING)
                 return
-            reader = response.aiter_bytes()
-            while answer.result is None:
-                async with asyncio.timeout(self._idle):
-                    chunk = await anext(reader, None)
-                if chunk is None:
-                    return
-                yield chunk
-            if not isinstance(answer.result, Fault):
-                await _drain(reader)
+            reader = response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
+            async with aclosing(reader):
+                while answer.result is None:
+                    chunk = await watch.next(reader)
+                    if chunk is None:
+                        return
+                    yield chunk
+                if not isinstance(answer.result, Fault):
+                    await _drain(reader)
         except TimeoutError:
             yield _Broken(_silent(self._idle or 0.0, response is not None))
         except Exception as error:
@@ -157,8 +153,16 @@ class HttpProvider:
                 raise
             yield _Broken(fault, NOTHING if type(error).__name__ in NEVER_SENT else None)
         finally:
+            watch.close()
             if response is not None:
                 await response.aclose()
+
+    async def _send(self, request: Request) -> "httpx2.Response":
+        url = self._dialect.url(self._endpoint)
+        body = self._dialect.body(self._endpoint, request)
+        client = self._open()
+        async with asyncio.timeout(self._idle):
+            return await client.send(client.build_request("POST", url, content=body, headers=self._headers()), stream=True)
 
     def _headers(self) -> dict[str, str]:
         own = {
@@ -178,6 +182,54 @@ class HttpProvider:
             timeout = httpx2.Timeout(None, connect=CONNECT_SECONDS)
             self._client = httpx2.AsyncClient(timeout=timeout, trust_env=not plain, verify=not plain, follow_redirects=False)
         return self._client
+
+
+class _IdleWatch:
+    """Waits for pieces of an answer, each for `seconds` at most; None is for ever.
+
+    Like `asyncio.timeout` around every wait, but with one timer for the whole answer, set anew only when it goes off: an answer
+    may come in many thousand pieces.
+    """
+
+    def __init__(self, seconds: float | None) -> None:
+        self._seconds = seconds
+        self._loop = asyncio.get_running_loop()
+        self._waiting: asyncio.Task[Any] | None = None
+        self._since = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self._cancelling: int | None = None
+
+    async def next(self, reader: AsyncIterator[bytes]) -> bytes | None:
+        """The next piece, None at the end. Raises TimeoutError."""
+        if self._seconds is None:
+            return await anext(reader, None)
+        self._waiting = asyncio.current_task()
+        self._since = self._loop.time()
+        if self._timer is None:
+            self._timer = self._loop.call_at(self._since + self._seconds, self._check)
+        try:
+            return await anext(reader, None)
+        except asyncio.CancelledError:
+            if self._cancelling is not None and self._waiting is not None and self._waiting.uncancel() <= self._cancelling:
+                raise TimeoutError from None
+            raise
+        finally:
+            self._waiting = None
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _check(self) -> None:
+        self._timer = None
+        if self._waiting is None or self._seconds is None:
+            return
+        due = self._since + self._seconds
+        if self._loop.time() >= due:
+            self._cancelling = self._waiting.cancelling()
+            self._waiting.cancel()
+        else:
+            self._timer = self._loop.call_at(due, self._check)
 
 
 def _silent(seconds: float, begun: bool) -> Fault:

@@ -164,15 +164,19 @@ class ChatDecoder(Decoder):
         self._details: dict[tuple[int, str], dict[str, Any]] = {}
 
     def event(self, name: str, value: Any) -> Fault | None:
-        if member(value, "error") or name == "error":
+        if name == "error" or member(value, "error"):
             return error_fault(value)
-        self._usage(member(value, "usage"))
+        if member(value, "usage"):
+            self._usage(value["usage"])
         for choice in items(value, "choices"):
-            if integer(choice, "index") in (None, 0):
-                if member(choice, "error"):
-                    return error_fault(choice)
-                self._delta(member(choice, "delta"))
-                self._finish = string(choice, "finish_reason") or self._finish
+            if not isinstance(choice, dict) or integer(choice.get("index", 0)) not in (None, 0):
+                continue
+            if choice.get("error"):
+                return error_fault(choice)
+            delta = choice.get("delta")
+            if isinstance(delta, dict):
+                self._delta(delta)
+            self._finish = string(choice.get("finish_reason")) or self._finish
         return None
 
     def end(self) -> StopReason | Fault:
@@ -190,27 +194,37 @@ class ChatDecoder(Decoder):
             return "calls" if self._assembler.has_calls else "end"
         return stop or "end"
 
-    def _delta(self, delta: Any) -> None:
-        self._assembler.add("reasoning", string(delta, "reasoning_content") or string(delta, "reasoning"))
-        self._reasoning_details(items(delta, "reasoning_details"))
-        self._text(string(delta, "content"))
-        refusal = string(delta, "refusal")
-        if refusal:
+    def _delta(self, delta: dict[str, Any]) -> None:
+        """Fields are looked at only where they are there: an answer may come in many thousand deltas."""
+        if "reasoning_content" in delta or "reasoning" in delta:
+            self._assembler.add("reasoning", string(delta, "reasoning_content") or string(delta, "reasoning"))
+        if "reasoning_details" in delta:
+            self._reasoning_details(items(delta, "reasoning_details"))
+        if "content" in delta:
+            self._text(string(delta["content"]))
+        if refusal := string(delta.get("refusal")):
             self._refused = True
             self._text(refusal)
-        calls = items(delta, "tool_calls")
+        if "tool_calls" in delta:
+            self._calls(items(delta["tool_calls"]))
+        legacy = delta.get("function_call")
+        if isinstance(legacy, dict):
+            self._assembler.call(name=string(legacy, "name"), arguments=_arguments(legacy.get("arguments")))
+
+    def _calls(self, calls: list[Any]) -> None:
+        """Several fragments in one delta that have neither index nor id are different calls: their places number them."""
         for position, call in enumerate(calls):
-            index, id = integer(call, "index"), string(call, "id")
+            if not isinstance(call, dict):
+                continue
+            index, id, function = integer(call.get("index")), string(call.get("id")), call.get("function")
+            extra = call.get("extra_content")
             self._assembler.call(
                 index=position if index is None and not id and len(calls) > 1 else index,
                 id=id,
-                name=string(call, "function", "name"),
-                arguments=_arguments(member(call, "function", "arguments")),
-                extra={"extra_content": extra} if (extra := member(call, "extra_content")) else None,
+                name=string(function, "name"),
+                arguments=_arguments(member(function, "arguments")),
+                extra={"extra_content": extra} if extra else None,
             )
-        legacy = member(delta, "function_call")
-        if isinstance(legacy, dict):
-            self._assembler.call(name=string(legacy, "name"), arguments=_arguments(member(legacy, "arguments")))
 
     def _text(self, chunk: str) -> None:
         self._assembler.add("text", chunk)

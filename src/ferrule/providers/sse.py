@@ -38,9 +38,11 @@ class SseDecoder:
             if line[-1] not in b"\r\n":
                 self._pieces.append(line)
                 continue
-            self._pieces.append(line.rstrip(b"\r\n"))
-            self._line(b"".join(self._pieces), events)
-            self._pieces.clear()
+            line = line.rstrip(b"\r\n")
+            if self._pieces:
+                line = b"".join((*self._pieces, line))
+                self._pieces.clear()
+            self._line(line, events)
         return events
 
     def end(self) -> list[ServerEvent]:
