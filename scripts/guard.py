@@ -7,7 +7,8 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src" / "ferrule"
 FILE_LINES, FUNCTION_LINES, FOLDER_FILES = 400, 50, 15
-PROCESS_STARTERS = {"subprocess", "_posixsubprocess", "multiprocessing"}
+PROCESS_STARTERS = {"subprocess", "_posixsubprocess", "multiprocessing", "pty"}
+STARTING_CALLS = {"fork", "forkpty", "posix_spawn", "posix_spawnp", "system", "popen", "execv", "execve", "execvp", "execvpe"}
 
 
 def main() -> int:
@@ -56,12 +57,14 @@ def node_faults(node: ast.AST, path: Path) -> Iterator[str]:
                 yield from import_faults(node.lineno, name.name, path)
         case ast.ImportFrom(module=str() as module):
             yield from import_faults(node.lineno, module, path)
+        case ast.Attribute(value=ast.Name(id="os"), attr=name) if name in STARTING_CALLS and "process" not in path.parts:
+            yield f"{node.lineno}: os.{name} belongs to process/"
         case ast.Call(func=ast.Attribute(attr="import_module") | ast.Name(id="__import__")):
             yield f"{node.lineno}: import by string hides the layers"
 
 
 def import_faults(line: int, module: str, path: Path) -> Iterator[str]:
-    if module.split(".")[0] in PROCESS_STARTERS and path.parent.name != "process":
+    if module.split(".")[0] in PROCESS_STARTERS and "process" not in path.parts:
         yield f"{line}: {module} is imported by process/ alone"
 
 
