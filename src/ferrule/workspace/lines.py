@@ -106,7 +106,8 @@ class LineIndex:
             self._count(fd, None)
             return Page(offset, (), False, self._total, (), self._encoding)
         text, guessed = readable(b"\n".join(raw))
-        lines, more = _fit([_shorten(line) for line in text.split("\n")], more)
+        # One character more than is shown tells that a line was longer.
+        lines, more = _fit([line[: LINE_LIMIT + 1] for line in text.split("\n")], more)
         shortened = tuple(offset + i for i in range(len(lines)) if i in cut or len(lines[i]) > LINE_LIMIT)
         encoding = guessed if self._encoding is UTF_8 else self._encoding
         total = self._all_lines(fd, start) if more else offset + len(lines) - 1
@@ -273,11 +274,6 @@ def _whole(line: bytes, cut: bool) -> bytes:
         if line[-back] < 0x80:
             break
     return line
-
-
-def _shorten(line: str) -> str:
-    """One character more than is shown, which tells that the line was longer."""
-    return line[: LINE_LIMIT + 1]
 
 
 def _fit(lines: list[str], more: bool) -> tuple[list[str], bool]:
