@@ -141,7 +141,13 @@ def _store(options: TaskOptions, folder: Path, closers: Closers) -> tuple[Journa
         raise UsageError("--no-session keeps nothing, so there is nothing to continue. Leave one of the two flags out.")
     journal = memory_journal(spell(str(folder)), CODE.kind)
     closers.append(journal.close)
-    return journal, TemporaryBlobs()
+    blobs = TemporaryBlobs()
+
+    async def close_blobs() -> None:
+        blobs.close()
+
+    closers.append(close_blobs)
+    return journal, blobs
 
 
 def _session(sessions: Sessions, options: TaskOptions, folder: Path) -> SqliteJournal:
