@@ -117,7 +117,8 @@ def _other(action: Action, policy: Policy) -> list[_Finding]:
     named = any(rule.kind == action.kind and rule.pattern in (None, action.command) for rule in policy.allow)
     if action.kind == "ask" or named or policy.approve == "all":
         return []
-    return [_Finding("ask", f"Reaching {action.command or 'the network'} needs approval.", ("--allow network", "--approve all"))]
+    narrow = _allow(f"network:{action.command}" if action.command else "network")
+    return [_Finding("ask", f"Reaching {action.command or 'the network'} needs approval.", (narrow, "--approve all"))]
 
 
 def _file(kind: Literal["read", "write"], spot: Spot, policy: Policy) -> list[_Finding]:

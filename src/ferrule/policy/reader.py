@@ -84,7 +84,7 @@ class Reader:
             if child.is_named:
                 self._piece(child, state, builder)
             else:
-                if child.type != "$":
+                if child.type != "$" or child.end_byte != node.end_byte:
                     self.doubt(f"`{self.text(child)}` stands in a word")
                 builder.literal(self.text(child))
             end = child.end_byte
