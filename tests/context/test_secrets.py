@@ -35,38 +35,35 @@ SECRETS = (("API_KEY", KEY),)
     ],
 )
 def test_a_secret_is_replaced_however_it_is_spelled(spelled: str) -> None:
-    assert mask(f"a {spelled} b {spelled}", SECRETS) == ("a [secret API_KEY] b [secret API_KEY]", 2)
+    assert mask(f"a {spelled} b {spelled}", SECRETS) == "a [secret API_KEY] b [secret API_KEY]"
 
 
 @pytest.mark.parametrize("before", range(4))
 @pytest.mark.parametrize("after", range(4))
 def test_a_secret_inside_longer_base64_is_not_readable_any_more(before: int, after: int) -> None:
     encoded = base64.b64encode(b"u" * before + b"correct-horse-battery" + b":" * after).decode()
-    masked, count = mask(encoded, (("PASSWORD", "correct-horse-battery"),))
-    assert count == 1
+    masked = mask(encoded, (("PASSWORD", "correct-horse-battery"),))
+    assert masked.count("[secret PASSWORD]") == 1
     assert len(masked.replace("[secret PASSWORD]", "")) <= before * 2 + after * 2 + 4
 
 
 def test_the_longer_of_two_nested_secrets_wins() -> None:
     secrets = (("SHORT", "abcdefgh"), ("LONG", "abcdefghijkl"))
-    assert mask("abcdefghijkl abcdefgh", secrets) == ("[secret LONG] [secret SHORT]", 2)
+    assert mask("abcdefghijkl abcdefgh", secrets) == "[secret LONG] [secret SHORT]"
 
 
 @pytest.mark.parametrize("value", ["", "a", "1234567"])
 def test_short_values_are_left_alone(value: str) -> None:
-    assert mask("a 1234567 b", (("X", value),)) == ("a 1234567 b", 0)
+    assert mask("a 1234567 b", (("X", value),)) == "a 1234567 b"
 
 
 def test_text_without_a_secret_is_the_same_object() -> None:
     text = "nothing to see"
-    masked, count = mask(text, SECRETS)
-    assert masked is text
-    assert count == 0
+    assert mask(text, SECRETS) is text
 
 
 @given(st.text(), st.text(st.characters(codec="utf-8"), min_size=8), st.text())
 @settings(max_examples=200, deadline=None)
 def test_no_secret_is_left_in_masked_text(before: str, value: str, after: str) -> None:
-    masked, count = mask(before + value + after, (("N", value),))
-    assert count >= 1
+    masked = mask(before + value + after, (("N", value),))
     assert value not in masked.replace("[secret N]", "\0")

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ferrule.context.secrets import Mask
 from ferrule.policy.decide import Policy
 from ferrule.process.protocol import Processes
 from ferrule.providers.base import Provider
@@ -15,9 +16,8 @@ from .log import Log
 
 @dataclass(frozen=True)
 class Setup:
-    """`system` holds the prompt sections in order. `secrets` are name and value of what must not appear in tool output.
-
-    `question_tools` and terminal tools are marked on the tools themselves.
+    """`system` holds the prompt sections in order. `mask` replaces the secrets that must not appear in tool output; `blobs` are
+    masked already.
     """
 
     provider: Provider
@@ -30,5 +30,5 @@ class Setup:
     blobs: Blobs
     environment: tuple[tuple[str, str], ...]
     policy: Policy
-    secrets: tuple[tuple[str, str], ...] = ()
+    mask: Mask
     effort: Effort | None = None

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ferrule.context.secrets import mask
 from ferrule.policy.decide import decide
 from ferrule.tools.base import Tool, ToolContext, Turn
 from ferrule.tools.schema import parse
@@ -161,7 +160,7 @@ class _Turn:
             blobs=setup.blobs,
             environment=setup.environment,
             call_id=call.id,
-            on_output=lambda text: setup.log.tell(Output(call.id, text)),
+            on_output=lambda text: setup.log.tell(Output(call.id, setup.mask.text(text))),
             turn=Turn(tuple(self.calls), (*self.earlier, *self.results.values())),
         )
         try:
@@ -188,7 +187,7 @@ class _Turn:
         kept: list[Text | Image] = []
         for part in parts:
             if isinstance(part, Text):
-                text, _ = mask(part.text, self.setup.secrets)
+                text = self.setup.mask.text(part.text)
                 part = Text(text if text.strip() else "(no output)")
             kept.append(part)
         return tuple(kept) or (Text("(no output)"),)

@@ -11,19 +11,27 @@ SHORTEST = 8
 SHORTEST_ENCODED = 8
 
 
-def mask(text: str, secrets: tuple[tuple[str, str], ...]) -> tuple[str, int]:
-    """`text` with every secret replaced by `[secret NAME]`, and how often that happened. `secrets` are name and value.
+class Mask:
+    """Replaces every secret by `[secret NAME]`. `secrets` are name and value; those of fewer than 8 characters are left alone.
 
     A value is also found as JSON writes it, percent-encoded, in hexadecimal, and in base64 of either alphabet, there also in the
-    middle of something longer. Values of fewer than 8 characters are left alone.
+    middle of something longer.
     """
-    count = 0
-    for spelling, name in sorted(_spellings(secrets), key=lambda each: -len(each[0])):
-        found = text.count(spelling)
-        if found:
-            text = text.replace(spelling, f"[secret {name}]")
-            count += found
-    return text, count
+
+    def __init__(self, secrets: tuple[tuple[str, str], ...]) -> None:
+        self._spellings = tuple(sorted(set(_spellings(secrets)), key=lambda each: (-len(each[0]), each)))
+        self.longest = len(self._spellings[0][0]) if self._spellings else 0
+
+    def text(self, text: str) -> str:
+        for spelling, name in self._spellings:
+            if spelling in text:
+                text = text.replace(spelling, f"[secret {name}]")
+        return text
+
+
+def mask(text: str, secrets: tuple[tuple[str, str], ...]) -> str:
+    """`text` with every secret replaced, for who masks only once."""
+    return Mask(secrets).text(text)
 
 
 def _spellings(secrets: tuple[tuple[str, str], ...]) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ferrule.attempt.log import Log
+from ferrule.attempt.masked import MaskedBlobs
 from ferrule.attempt.setup import Setup
+from ferrule.context.secrets import Mask
 from ferrule.policy.decide import Policy
 from ferrule.policy.rules import parse_rule
 from ferrule.process.protocol import allowed_environment
@@ -85,6 +87,7 @@ async def _open(options: TaskOptions, closers: Closers) -> Task:
     processes = Supervisor()
     closers.append(processes.close)
     tools = _tools(CODE, conversation, options.config)
+    mask = Mask(_secrets(options.environ))
     setup = Setup(
         provider=provider,
         tools={tool.name: tool for tool in tools},
@@ -93,10 +96,10 @@ async def _open(options: TaskOptions, closers: Closers) -> Task:
         log=log,
         place=place,
         processes=processes,
-        blobs=blobs,
+        blobs=MaskedBlobs(blobs, mask),
         environment=allowed_environment(options.environ, options.config.env.passed),
         policy=_policy(options.config, place),
-        secrets=_secrets(options.environ),
+        mask=mask,
         effort=options.config.effort,
     )
     asked = ModelChosen(endpoint.asked or endpoint.name, endpoint.base_url, chosen.found)
