@@ -235,6 +235,8 @@ QQD cd sub; rm -rf ../x
 QQD cd out && rm -rf x
 QQD cd $X && rm -rf x
 QQD cd - && rm -rf x
+QQD cd sub > f && ls > f | rm ../../x
+QQQ cd .. > f && ls > f | touch x
 QQD rm -rf out/x
 QQD rm -rf /{etc,usr}
 QQD rm -rf {.,}./x

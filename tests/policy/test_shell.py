@@ -120,7 +120,7 @@ PIECES = st.sampled_from(
     r"""
     ls rm x $x "$x" 'a' ; && || | & ( ) { } $( ` ) " ' \ # > < >> << <<< EOF [[ ]] (( )) if then else fi for in do done while case
     esac ;; ! * ? ~ {a,b} = a=1 a=( eval bash -c time coproc function f() $'\x72' <( >( 2>&1 &> [ ] -eq -v a[$(rm)] xargs env sudo
-    """.strip("\n ").split()  # noqa: SIM905 one piece a word reads better than a quoted list
+    """.strip("\n ").split()
 )
 ODD = st.sampled_from(["\n", " ", "\t", "<<EOF\n", "\nEOF\n", "\\\n", "\x00", "\u2003", "\ud800", "é"])
 GLUED = st.lists(st.tuples(PIECES | ODD, st.sampled_from(["", " "])).map("".join), max_size=14).map("".join)

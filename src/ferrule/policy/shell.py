@@ -152,10 +152,14 @@ class _Statements(Commands):
         return ok, failed
 
     def pipeline(self, node: "Node", state: State, redirects: tuple["Node", ...]) -> Ways:
+        """Stages keep their effects to themselves, but the grammar sometimes takes `a && b > f | c` for `{ a && b > f; } | c`."""
         stages = node.named_children
+        after = state
         for at, stage in enumerate(stages):
-            self.statement(stage, state, redirects if at + 1 == len(stages) else ())
-        return state, state
+            ways = self.statement(stage, after, redirects if at + 1 == len(stages) else ())
+            if _holds_list(stage):
+                after = either(after, either(*ways))
+        return after, after
 
     def choice(self, node: "Node", state: State) -> State:
         """Any branch, none or several conditions may have run."""
@@ -236,3 +240,9 @@ class _Statements(Commands):
         """Commands on the same line behind `<<WORD`, which the grammar hangs below the redirection."""
         known_types = ("heredoc_start", "heredoc_body", "heredoc_end", "file_descriptor", "file_redirect", "herestring_redirect")
         return [child for child in node.named_children if child.type not in known_types]
+
+
+def _holds_list(node: "Node") -> bool:
+    while node.type in ("redirected_statement", "negated_command") and node.named_children:
+        node = node.named_children[-1] if node.type == "negated_command" else node.named_children[0]
+    return node.type == "list"
