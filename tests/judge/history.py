@@ -57,10 +57,12 @@ def _differences(dialect: str, before: Json, after: Json) -> list[tuple[str, str
 
 
 def extends(before: object, after: object, content: str) -> bool:
-    """The same message with more blocks at its end."""
+    """The same message with more blocks, or more of its one text, at its end."""
     if not isinstance(before, dict) or not isinstance(after, dict):
         return False
     old, new = as_blocks(before.get(content)), as_blocks(after.get(content))
+    if isinstance(before.get(content), str) and isinstance(after.get(content), str):
+        new = old if after[content].startswith(before[content]) else new
     rest = [{key: value for key, value in side.items() if key != content} for side in (before, after)]
     return spelled(rest[0]) == spelled(rest[1]) and [spelled(block) for block in old] == [
         spelled(block) for block in new[: len(old)]

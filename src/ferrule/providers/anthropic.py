@@ -17,7 +17,7 @@ from ferrule.types.usage import Usage
 from .assemble import Assembler
 from .base import Endpoint, Provider
 from .classify import error_fault
-from .http import CUT, Decoder, Dialect, HttpProvider, kept, left_out
+from .http import CUT, Decoder, Dialect, HttpProvider, kept, left_out, most_output
 
 VERSION = "2023-06-01"
 UNKNOWN_MAX_OUTPUT = 8192
@@ -57,15 +57,15 @@ def decoder(endpoint: Endpoint, request: Request, assembler: Assembler) -> Decod
 
 
 def body(endpoint: Endpoint, request: Request) -> bytes:
-    limit = endpoint.profile.max_output
-    asked = request.max_output or limit or UNKNOWN_MAX_OUTPUT
-    most = min(asked, limit) if limit else asked
+    most = most_output(endpoint, request) or endpoint.profile.max_output or UNKNOWN_MAX_OUTPUT
     sent: dict[str, Any] = {"model": endpoint.model, "max_tokens": most, "stream": True}
     system = [{"type": "text", "text": section} for section in request.system if section.strip()]
     tools = [
         {"name": tool.name, "description": tool.description, "input_schema": loads(tool.parameters)[0]} for tool in request.tools
     ]
     messages = _messages(endpoint, request.messages)
+    if not tools and (used := _tools_used(messages)):
+        tools, sent["tool_choice"] = used, {"type": "none"}
     if endpoint.profile.cache_marks:
         _mark(system, tools, messages)
     if system:
@@ -73,10 +73,17 @@ def body(endpoint: Endpoint, request: Request) -> bytes:
     if tools:
         sent["tools"] = tools
     sent["messages"] = messages
-    return encode(sent | _thinking(endpoint, request.effort, most))
+    return encode(sent | _thinking(endpoint, request.effort, most, messages))
 
 
-def _thinking(endpoint: Endpoint, effort: Effort | None, most: int) -> dict[str, Any]:
+def _tools_used(messages: list[Block]) -> list[Block]:
+    """Stand-ins for the tools of earlier calls, which the API wants defined even where no tool is offered any more."""
+    blocks = [block for message in messages for block in message["content"]]
+    names = dict.fromkeys(block["name"] for block in blocks if block["type"] == "tool_use")
+    return [{"name": name, "description": "Not offered any more.", "input_schema": {"type": "object"}} for name in names]
+
+
+def _thinking(endpoint: Endpoint, effort: Effort | None, most: int, messages: list[Block]) -> dict[str, Any]:
     """How much to think. Newer models always may: `none` asks them for the least effort."""
     profile = endpoint.profile
     if profile.reasoning is False or (effort is None and not profile.reasoning):
@@ -84,10 +91,21 @@ def _thinking(endpoint: Endpoint, effort: Effort | None, most: int) -> dict[str,
     if "thinking_budget" not in profile.quirks:
         level = {"output_config": {"effort": "low" if effort == "none" else effort}} if effort is not None else {}
         return {"thinking": {"type": "adaptive", "display": "summarized"}, **level}
-    if effort is None or effort == "none":
+    if effort is None or effort == "none" or _began_without_thinking(messages):
         return {}
     budget = min(BUDGETS[effort], most - LEAST_BUDGET)
     return {"thinking": {"type": "enabled", "budget_tokens": budget}} if budget >= LEAST_BUDGET else {}
+
+
+def _began_without_thinking(messages: list[Block]) -> bool:
+    """Whether a tool loop is open that did not begin with a thought: thinking cannot be turned on inside it."""
+    first: Block | None = None
+    for message in reversed(messages):
+        kinds = {block["type"] for block in message["content"]}
+        if message["role"] == "user" and "tool_result" not in kinds:
+            break
+        first = message["content"][0] if message["role"] == "assistant" else first
+    return first is not None and first["type"] not in ("thinking", "redacted_thinking")
 
 
 def _mark(system: list[Block], tools: list[Block], messages: list[Block]) -> None:
@@ -102,7 +120,7 @@ def _mark(system: list[Block], tools: list[Block], messages: list[Block]) -> Non
 
 
 def _messages(endpoint: Endpoint, messages: tuple[Message, ...]) -> list[Block]:
-    """Roles alternate, beginning with the user; results stand first in their message."""
+    """Roles alternate, beginning with the user; results stand first in their message, calls last in theirs."""
     sent: list[Block] = []
     for message in messages:
         match message:
@@ -120,19 +138,18 @@ def _say(sent: list[Block], role: str, blocks: list[Block]) -> None:
         return
     if not sent and role == "assistant":
         sent.append({"role": "user", "content": [{"type": "text", "text": "(The conversation goes on.)"}]})
-    if sent and sent[-1]["role"] == role:
-        together = [*sent[-1]["content"], *blocks]
-        sent[-1]["content"] = sorted(together, key=lambda block: block["type"] != "tool_result") if role == "user" else together
-    else:
-        sent.append({"role": role, "content": blocks})
+    if not sent or sent[-1]["role"] != role:
+        sent.append({"role": role, "content": []})
+    places = {"tool_result": -1, "tool_use": 1}
+    sent[-1]["content"] = sorted([*sent[-1]["content"], *blocks], key=lambda block: places.get(block["type"], 0))
 
 
 def _content(endpoint: Endpoint, part: Text | Image) -> list[Block]:
     """The API refuses text that is empty or white space only."""
     if isinstance(part, Text):
         return [{"type": "text", "text": part.text}] if part.text.strip() else []
-    if endpoint.profile.images is False:
-        return [{"type": "text", "text": left_out(part)}]
+    if instead := left_out(endpoint, part):
+        return [{"type": "text", "text": instead}]
     return [{"type": "image", "source": {"type": "base64", "media_type": part.media_type, "data": part.data}}]
 
 
@@ -145,6 +162,7 @@ def _result(endpoint: Endpoint, result: ToolResult) -> Block:
 
 
 def _assistant(endpoint: Endpoint, message: Assistant) -> list[Block]:
+    """Thinking that nothing follows is left out: the API refuses it."""
     sent: list[Block] = []
     for part in message.parts:
         match part:
@@ -160,6 +178,8 @@ def _assistant(endpoint: Endpoint, message: Assistant) -> list[Block]:
                 arguments, _ = loads(part.arguments)
                 input = arguments if isinstance(arguments, dict) else {}
                 sent.append({"type": "tool_use", "id": part.id, "name": part.name, "input": input})
+    while sent and sent[-1]["type"] in ("thinking", "redacted_thinking"):
+        sent.pop()
     return sent
 
 

@@ -23,7 +23,7 @@ from .assemble import Assembler
 from .base import Endpoint, Provider
 from .classify import error_fault
 from .hosts import is_openai
-from .http import CUT, Decoder, Dialect, HttpProvider, kept, left_out
+from .http import CUT, Decoder, Dialect, HttpProvider, kept, left_out, most_output
 
 STOPS: dict[str, StopReason] = {
     "stop": "end",
@@ -57,8 +57,9 @@ def body(endpoint: Endpoint, request: Request) -> bytes:
     sent: dict[str, Any] = {"model": endpoint.model, "stream": True}
     if "no_stream_options" not in profile.quirks:
         sent["stream_options"] = {"include_usage": True}
-    if request.max_output is not None:
-        sent["max_tokens" if "max_tokens" in profile.quirks else "max_completion_tokens"] = request.max_output
+    most = most_output(endpoint, request)
+    if most is not None:
+        sent["max_tokens" if "max_tokens" in profile.quirks else "max_completion_tokens"] = most
     effort = _effort(endpoint, request)
     if effort is not None:
         sent["reasoning_effort"] = effort
@@ -66,6 +67,7 @@ def body(endpoint: Endpoint, request: Request) -> bytes:
         sent["prompt_cache_key"] = request.cache_key
     tools = schema_calls.offered(request.tools) if profile.tools == "schema" else ()
     if tools:
+        sent["temperature"] = 0
         sent["response_format"] = schema_calls.response_format(tools)
         sent["messages"] = schema_calls.messages(request, tools, lambda parts: _content(endpoint, parts))
         return encode(sent)
@@ -92,8 +94,8 @@ def _effort(endpoint: Endpoint, request: Request) -> Effort | None:
 
 
 def image_part(endpoint: Endpoint, image: Image) -> dict[str, Any]:
-    if endpoint.profile.images is False:
-        return {"type": "text", "text": left_out(image)}
+    if instead := left_out(endpoint, image):
+        return {"type": "text", "text": instead}
     return {"type": "image_url", "image_url": {"url": f"data:{image.media_type};base64,{image.data}"}}
 
 
@@ -102,12 +104,28 @@ def _messages(endpoint: Endpoint, messages: Iterable[Message]) -> list[dict[str,
     for message in messages:
         match message:
             case User(parts=parts):
-                sent.append({"role": "user", "content": _content(endpoint, parts)})
+                _say(sent, _content(endpoint, parts))
             case Assistant():
                 sent.extend(_assistant(endpoint, message))
             case Results():
                 sent.extend(_results(endpoint, message))
     return sent
+
+
+def _say(sent: list[dict[str, Any]], content: str | list[dict[str, Any]]) -> None:
+    """Two messages of the user in a row become one: servers that copy this dialect refuse two."""
+    if not sent or sent[-1]["role"] != "user":
+        sent.append({"role": "user", "content": content})
+        return
+    before = sent[-1]["content"]
+    if isinstance(before, str) and isinstance(content, str):
+        sent[-1]["content"] = f"{before}\n\n{content}"
+    else:
+        sent[-1]["content"] = [*_blocks(before), *_blocks(content)]
+
+
+def _blocks(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return content if isinstance(content, list) else [{"type": "text", "text": content}]
 
 
 def _content(endpoint: Endpoint, parts: tuple[Text | Image, ...]) -> str | list[dict[str, Any]]:
