@@ -381,6 +381,7 @@ TEXTS = {
         "cat <<EOF\n`rm \\`x\\``\nEOF",
         "cat <<EOF\na \\\nEOF\nls",
         "cat <<EOF\nno end",
+        "cat <<EOF\n$ $(git push) x\nEOF",
         "ls " + "a " * 60_000,
         "true;" * 3_000,
         "$(" * 300 + "ls" + ")" * 300,

@@ -30,6 +30,7 @@ SPACED = frozenset({"command", "declaration_command", "unset_command", "for_stat
 BLANK = re.compile(rb"(?:[ \t\n]|\\\n)*")
 SUBSTITUTION = re.compile(rb"(?<!\\)(?:\\\\)*(`|\$\(|<\(|>\()")
 EXPANSION = re.compile(rb"(?<!\\)(?:\\\\)*(`|\$[A-Za-z_0-9({@*#?!$-])")
+PARAMETER = re.compile(rb"[ \t\n]*\$(?:[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!_-])")
 LITERAL = {"regex": SUBSTITUTION, "extglob_pattern": SUBSTITUTION, "string_content": EXPANSION}
 
 
@@ -58,6 +59,8 @@ def doubt_about_tree(root: "Node", source: bytes) -> str | None:
             return f"it has a construct that is not understood ({node.type})"
         if node.type == "$" and node.parent is not None and node.parent.type not in DOLLAR_IN:
             return "a `$` stands alone"
+        if node.type == "simple_expansion" and not PARAMETER.fullmatch(source[node.start_byte : node.end_byte]):
+            return "a `$` stands apart from its name"
         if loose or node.type == "heredoc_body":
             end = node.start_byte
         if node.child_count:
