@@ -116,6 +116,42 @@ def test_roles_alternate_from_the_user_on_whatever_was_left_out():
     assert "cache_control" not in json.dumps(body)
 
 
+def test_calls_stand_last_in_their_message():
+    body = sent(
+        User((Text("go"),)),
+        Assistant((ToolCall("c", "f", "{}"), Text("so")), "calls", "m"),
+        Results((ToolResult("c", "f", "ok", ()),)),
+    )
+    assert [block["type"] for block in body["messages"][1]["content"]] == ["text", "tool_use"]
+    assert body["messages"][2]["content"] == [{"type": "tool_result", "tool_use_id": "c"}]
+
+
+def test_tools_that_are_not_offered_any_more_stay_defined_for_their_calls():
+    body = sent(
+        User((Text("go"),)), Assistant((ToolCall("c", "f", "{}"),), "calls", "m"), Results((ToolResult("c", "f", "ok", ()),))
+    )
+    assert body["tools"] == [{"name": "f", "description": "Not offered any more.", "input_schema": {"type": "object"}}]
+    assert body["tool_choice"] == {"type": "none"}
+    assert "tool_choice" not in sent(User((Text("go"),)), tools=(READ,))
+
+
+@pytest.mark.parametrize("thought", [True, False])
+def test_a_budget_of_thinking_is_not_begun_inside_a_tool_loop(thought: bool):
+    reasoning = (Reasoning("hm", Opaque("anthropic", "m", '{"signature":"s"}')),) if thought else ()
+    loop = (
+        Assistant((*reasoning, ToolCall("c", "read_file", "{}")), "calls", "m"),
+        Results((ToolResult("c", "read_file", "ok", ()),)),
+        Assistant((ToolCall("d", "read_file", "{}"),), "calls", "m"),
+        Results((ToolResult("d", "read_file", "ok", ()),)),
+    )
+    budget = {"quirks": ("thinking_budget",)}
+    assert ("thinking" in sent(User((Text("go"),)), *loop, tools=(READ,), effort="low", profile=budget)) == thought
+    assert (
+        "thinking" in sent(User((Text("go"),)), *loop, User((Text("on"),)), tools=(READ,), effort="low", profile=budget)
+        or not thought
+    )
+
+
 @pytest.mark.parametrize(
     ("effort", "profile", "expected"),
     [

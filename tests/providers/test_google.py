@@ -86,6 +86,19 @@ def test_the_whole_request():
     }
 
 
+def test_names_and_images_that_the_provider_does_not_take():
+    body = sent(
+        User((Image("image/gif", "R0lG"),)),
+        Assistant((ToolCall("c", "7zip", "{}"),), "calls", "m"),
+        Results((ToolResult("c", "7zip", "error", (Text("there is no such tool"),)),)),
+    )
+    assert [part for content in body["contents"] for part in content["parts"]] == [
+        {"text": "[an image was left out: this provider does not take image/gif]"},
+        {"functionCall": {"name": "_7zip", "args": {}}},
+        {"functionResponse": {"name": "_7zip", "response": {"error": "there is no such tool"}}},
+    ]
+
+
 def test_opaque_data_of_another_model_stays_out():
     other = Opaque("google", "m-2", '{"id":"g","thoughtSignature":"s"}')
     history = Assistant((Reasoning("hm", other), Text("t", other), ToolCall("c", "f", "{}", opaque=other)), "calls", "google/m-2")

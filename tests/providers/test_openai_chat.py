@@ -133,8 +133,10 @@ def test_the_whole_request():
             },
             {"role": "tool", "tool_call_id": "c1", "content": "A\nB"},
             {"role": "tool", "tool_call_id": "c2", "content": "The result is the image below."},
-            {"role": "user", "content": [{"type": "text", "text": "From x (c2):"}, url]},
-            {"role": "user", "content": "go on\n\nplease"},
+            {
+                "role": "user",
+                "content": [{"type": "text", "text": "From x (c2):"}, url, {"type": "text", "text": "go on\n\nplease"}],
+            },
         ],
     }
 

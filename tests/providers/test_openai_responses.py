@@ -68,6 +68,17 @@ def test_the_whole_request():
     }
 
 
+def test_reasoning_that_came_unencrypted_stays_out():
+    open_item = Reasoning("hm", Opaque("openai-responses", "m", '{"type":"reasoning","id":"rs","summary":[]}'))
+    body = sent(Assistant((open_item, ToolCall("c", "f", "{}")), "calls", "m"))
+    assert [item["type"] for item in body["input"]] == ["function_call"]
+
+
+@pytest.mark.parametrize(("asked", "limit", "most"), [(99, 64, 64), (50, 64, 50), (50, None, 50)])
+def test_no_more_output_is_asked_for_than_the_model_can_give(asked: int, limit: int | None, most: int):
+    assert sent(User((Text("go"),)), max_output=asked, profile={"max_output": limit})["max_output_tokens"] == most
+
+
 @pytest.mark.parametrize(
     ("effort", "profile", "reasoning", "include"),
     [

@@ -67,11 +67,12 @@ def test_the_request_carries_the_union_of_the_small_tools_and_no_tools():
         return {"type": "object", "properties": properties, "required": ["tool", "arguments"], "additionalProperties": False}
 
     assert "tools" not in body
+    assert body["temperature"] == 0
     assert body["response_format"] == {
         "type": "json_schema",
         "json_schema": {
             "name": "call",
-            "strict": True,
+            "strict": False,
             "schema": {
                 "type": "object",
                 "properties": {"call": {"anyOf": [option("read_file", LOWERED), option("attempt_completion", done_schema)]}},
@@ -80,6 +81,10 @@ def test_the_request_carries_the_union_of_the_small_tools_and_no_tools():
             },
         },
     }
+
+
+def test_the_strict_mode_is_asked_for_where_every_parameter_is_required():
+    assert sent(Request((), GO.messages, (DONE,)))["response_format"]["json_schema"]["strict"] is True
 
 
 def test_the_prompt_describes_the_reply_and_the_tools():

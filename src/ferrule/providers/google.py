@@ -20,8 +20,9 @@ from ferrule.types.usage import Usage
 from .assemble import Assembler
 from .base import Endpoint, Provider
 from .classify import error_fault, shown
-from .http import CUT, Decoder, Dialect, HttpProvider, kept, left_out
+from .http import CUT, Decoder, Dialect, HttpProvider, kept, left_out, most_output
 
+MEDIA = frozenset({"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"})
 FOREIGN_SIGNATURE = "skip_thought_signature_validator"
 BUDGETS: dict[Effort, int] = {"none": 0, "low": 1024, "medium": 8192, "high": 24_576}
 LEVELS: dict[Effort, str] = {"none": "low", "low": "low", "medium": "medium", "high": "high"}
@@ -85,8 +86,9 @@ def body(endpoint: Endpoint, request: Request) -> bytes:
         ]
         sent["tools"] = [{"functionDeclarations": declared}]
     generation: dict[str, Any] = {}
-    if request.max_output is not None:
-        generation["maxOutputTokens"] = request.max_output
+    most = most_output(endpoint, request)
+    if most is not None:
+        generation["maxOutputTokens"] = most
     thinking = _thinking(endpoint, request.effort)
     if thinking:
         generation["thinkingConfig"] = thinking
@@ -136,9 +138,14 @@ def _say(sent: list[Part], role: str, parts: list[Part]) -> None:
 def _content(endpoint: Endpoint, part: Text | Image) -> list[Part]:
     if isinstance(part, Text):
         return [{"text": part.text}] if part.text else []
-    if endpoint.profile.images is False:
-        return [{"text": left_out(part)}]
+    if instead := left_out(endpoint, part, MEDIA):
+        return [{"text": instead}]
     return [{"inlineData": {"mimeType": part.media_type, "data": part.data}}]
+
+
+def _name(name: str) -> str:
+    """Names begin with a letter or an underscore here; that of a tool that never was may not."""
+    return name if name[:1].isalpha() or name[:1] == "_" else f"_{name}"
 
 
 def _results(endpoint: Endpoint, results: tuple[ToolResult, ...], ids: dict[str, str]) -> list[Part]:
@@ -148,7 +155,7 @@ def _results(endpoint: Endpoint, results: tuple[ToolResult, ...], ids: dict[str,
     for result in results:
         images = [part for part in result.parts if isinstance(part, Image)]
         text = result.text or ("The result is the image below." if images else "")
-        response: Part = {"name": result.name, "response": {"output" if result.kind == "ok" else "error": text}}
+        response: Part = {"name": _name(result.name), "response": {"output" if result.kind == "ok" else "error": text}}
         if result.call_id in ids:
             response["id"] = ids[result.call_id]
         sent.append({"functionResponse": response})
@@ -171,7 +178,7 @@ def _assistant(endpoint: Endpoint, message: Assistant, ids: dict[str, str]) -> l
                 sent.append({"text": text, "thought": True})
             case ToolCall():
                 arguments, _ = loads(part.arguments)
-                call: Part = {"name": part.name, "args": arguments if isinstance(arguments, dict) else {}}
+                call: Part = {"name": _name(part.name), "args": arguments if isinstance(arguments, dict) else {}}
                 if string(opaque, "id"):
                     call["id"] = ids[part.id] = string(opaque, "id")
                 if opaque is None and part is message.calls[0] and "foreign_signature" in endpoint.profile.quirks:

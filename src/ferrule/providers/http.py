@@ -67,8 +67,22 @@ def kept(endpoint: Endpoint, part: Reasoning | Text | ToolCall) -> Any:
     return loads(opaque.data)[0]
 
 
-def left_out(image: Image) -> str:
-    return f"[an image ({image.media_type}) was left out: this model does not read images]"
+COMMON_MEDIA = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+
+
+def left_out(endpoint: Endpoint, image: Image, media: frozenset[str] = COMMON_MEDIA) -> str:
+    """What stands in the place of an image that the model cannot be sent; empty for one that it can."""
+    if endpoint.profile.images is False:
+        return f"[an image ({image.media_type}) was left out: this model does not read images]"
+    if image.media_type not in media:
+        return f"[an image was left out: this provider does not take {image.media_type}]"
+    return ""
+
+
+def most_output(endpoint: Endpoint, request: Request) -> int | None:
+    """How long the answer may be: what was asked for, within what the model can say; None where nobody asked."""
+    limit = endpoint.profile.max_output
+    return min(request.max_output, limit) if request.max_output and limit else request.max_output
 
 
 NEVER_SENT = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol", "InvalidURL"})

@@ -20,7 +20,7 @@ from .assemble import Assembler
 from .base import Endpoint, Provider
 from .classify import error_fault
 from .hosts import is_openai
-from .http import CUT, Decoder, Dialect, HttpProvider, kept, left_out
+from .http import CUT, Decoder, Dialect, HttpProvider, kept, left_out, most_output
 
 
 def provider(endpoint: Endpoint, idle_timeout: float | None) -> Provider:
@@ -51,8 +51,9 @@ def body(endpoint: Endpoint, request: Request) -> bytes:
     system = "\n\n".join(section for section in request.system if section)
     if system:
         sent["instructions"] = system
-    if request.max_output is not None:
-        sent["max_output_tokens"] = request.max_output
+    most = most_output(endpoint, request)
+    if most is not None:
+        sent["max_output_tokens"] = most
     if request.cache_key and is_openai(endpoint.base_url):
         sent["prompt_cache_key"] = request.cache_key
     if request.tools:
@@ -86,19 +87,19 @@ def _input(endpoint: Endpoint, request: Request) -> list[dict[str, Any]]:
 def _content(endpoint: Endpoint, part: Text | Image) -> dict[str, Any]:
     if isinstance(part, Text):
         return {"type": "input_text", "text": part.text}
-    if endpoint.profile.images is False:
-        return {"type": "input_text", "text": left_out(part)}
+    if instead := left_out(endpoint, part):
+        return {"type": "input_text", "text": instead}
     return {"type": "input_image", "image_url": f"data:{part.media_type};base64,{part.data}", "detail": "auto"}
 
 
 def _assistant(endpoint: Endpoint, message: Assistant) -> list[dict[str, Any]]:
-    """Reasoning that nothing follows is left out: the provider refuses it."""
+    """Reasoning that nothing follows, or that came unencrypted, is left out: the provider refuses it."""
     sent: list[dict[str, Any]] = []
     for part in message.parts:
         match part:
             case Reasoning():
                 item = kept(endpoint, part)
-                if isinstance(item, dict):
+                if string(item, "encrypted_content"):
                     sent.append(item)
             case Text(text=text) if text:
                 phase = string(kept(endpoint, part), "phase")

@@ -52,7 +52,17 @@ def response_format(tools: tuple[ToolSchema, ...]) -> dict[str, Any]:
             for tool in tools
         ]
     }
-    return {"type": "json_schema", "json_schema": {"name": "call", "strict": True, "schema": _object({"call": union}, ["call"])}}
+    schema = _object({"call": union}, ["call"])
+    return {"type": "json_schema", "json_schema": {"name": "call", "strict": _is_strict(schema), "schema": schema}}
+
+
+def _is_strict(schema: Any) -> bool:
+    """OpenAI's strict mode wants every property required. Servers with a grammar enforce the schema in either mode."""
+    if isinstance(schema, dict):
+        properties = schema.get("properties")
+        named = set(items(schema, "required"))
+        return (not isinstance(properties, dict) or named == set(properties)) and all(map(_is_strict, schema.values()))
+    return all(map(_is_strict, schema)) if isinstance(schema, list) else True
 
 
 def lower(schema: Any) -> dict[str, Any]:
