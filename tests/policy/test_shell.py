@@ -52,6 +52,7 @@ def test_a_line_is_read_as_a_whole() -> None:
         ("x='b c'; a \"$x\" ${x}", [(), ("a", "b c", None)]),
         ("x=1; x=2; a $x", [(), (), ("a", "2")]),
         ("x=1; y=$x$x; a $y", [(), (), ("a", "11")]),
+        ("case b in c) x=1;; *) a $x;; esac", [(), ("a", None)]),
         ("x=1 a $x", [("a", None)]),
         ("(x=1); a $x", [(), ("a", None)]),
         ("if b; then x=1; else x=2; fi; a $x", [("b",), (), (), ("a", None)]),

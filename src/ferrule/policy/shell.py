@@ -174,7 +174,9 @@ class _Statements(Commands):
                     if pattern.type in ("command_substitution", "expansion", "string", "concatenation"):
                         self.reader.words(pattern, state)
                 values = {value.id for value in child.children_by_field_name("value")}
-                ends.append(self.block([each for each in child.children if each.id not in values], ends[-1]))
+                ends.append(
+                    self.block([each for each in child.children if each.id not in values], functools.reduce(either, ends))
+                )
             return functools.reduce(either, ends)
         ends = [state]
         for child in node.children:
