@@ -12,7 +12,12 @@ TASK = ("--approve", "all", "--verify", "true", "--output-format", "json")
 NOTES = "end\n"
 
 STORY: list[Json] = [
-    step(call("read_file", path="notes.txt"), call("list_files", path="."), runs("echo nonce-1 >> effects"), reasoning="Look first."),
+    step(
+        call("read_file", path="notes.txt"),
+        call("list_files", path="."),
+        runs("echo nonce-1 >> effects"),
+        reasoning="Look first.",
+    ),
     {"fault": {"kind": "http", "status": 500, "headers": {"Retry-After": "0"}}},
     step(
         call("update_todo_list", todos="[x] look\n[x] change"),

@@ -3,6 +3,7 @@
 from contextlib import aclosing
 
 from ferrule.context.pairing import repair
+from ferrule.context.portable import portable
 from ferrule.store.folds import Started
 from ferrule.types.fault import Fault
 from ferrule.types.request import Request
@@ -17,12 +18,13 @@ def build_request(setup: Setup) -> tuple[Request, tuple[str, ...]]:
     """The request for the conversation as it stands, and what had to be repaired in its view (law 4)."""
     conversation = setup.log.conversation
     started = frozenset(call.call.id for call in conversation.open_calls if isinstance(call.state, Started))
-    messages, report = repair(conversation.messages, started)
+    endpoint = setup.provider.endpoint
+    messages, report = repair(portable(conversation.messages, endpoint.dialect, endpoint.model), started)
     request = Request(
         system=setup.system,
         messages=tuple(messages),
         tools=setup.schemas,
-        max_output=setup.provider.endpoint.profile.max_output,
+        max_output=endpoint.profile.max_output,
         effort=setup.effort,
         cache_key=setup.log.journal.session,
     )

@@ -1,0 +1,34 @@
+"""Opaque data goes back only to the dialect and model that made it: others refuse it (signatures, encrypted reasoning).
+
+Pure and linear. Only the view of one request changes, the journal keeps everything, so that going back to the first model loses
+nothing.
+"""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from ferrule.types.messages import Assistant, AssistantPart, Message, Reasoning
+
+
+def portable(messages: Sequence[Message], dialect: str, model: str) -> Sequence[Message]:
+    """The history without other models' opaque data; the same object where there is none. Reasoning that was nothing else goes."""
+    if not any(isinstance(message, Assistant) and _foreign(message, dialect, model) for message in messages):
+        return messages
+    return tuple(
+        replace(message, parts=_own(message, dialect, model)) if isinstance(message, Assistant) else message
+        for message in messages
+    )
+
+
+def _foreign(message: Assistant, dialect: str, model: str) -> bool:
+    return any(_is_foreign(part, dialect, model) for part in message.parts)
+
+
+def _is_foreign(part: AssistantPart, dialect: str, model: str) -> bool:
+    return part.opaque is not None and (part.opaque.dialect != dialect or part.opaque.model != model)
+
+
+def _own(message: Assistant, dialect: str, model: str) -> tuple[AssistantPart, ...]:
+    parts = (replace(part, opaque=None) if _is_foreign(part, dialect, model) else part for part in message.parts)
+    return tuple(part for part in parts if not isinstance(part, Reasoning) or part.text or part.opaque is not None)
