@@ -1,4 +1,5 @@
 import asyncio
+import gzip
 from itertools import pairwise
 
 import pytest
@@ -60,6 +61,14 @@ def test_a_stream_cut_at_every_byte_ends_once_and_honestly(recorded: Recorded, e
             assert last.fault.code in ("cut", "connection"), cut
             assert fold(events) == last.partial
             assert begins(last.partial, recorded.parts), cut
+
+
+@BY_DIALECT
+def test_a_compressed_stream_is_the_same_stream(recorded: Recorded):
+    packed = gzip.compress(recorded.raw)
+    headers = ("content-type: text/event-stream", "content-encoding: gzip")
+    (events,) = asyncio.run(answers(recorded, Reply([packed[:50], packed[50:]], headers=headers)))
+    assert events[-1] == Done(recorded.message, recorded.usage)
 
 
 FRAMINGS = {

@@ -20,7 +20,7 @@ from ferrule.providers.open import open_provider
 from ferrule.types.fault import Fault
 from ferrule.types.messages import Text, User
 from ferrule.types.request import Request
-from ferrule.types.stream import Done, Failed, StreamEvent
+from ferrule.types.stream import Done, Failed, Noted, StreamEvent
 from ferrule.types.usage import NOTHING, Price, Usage
 from tests.providers.provider_wire import Reply, Wire, ask, serving, sse
 
@@ -219,6 +219,26 @@ def test_events_that_are_no_json(dialect: str):
     last = failed(Reply([b"data: {oops\n\ndata: x\n\n"]), dialect=dialect)
     assert last.fault.code == "bad_response"
     assert "{oops" in last.fault.detail
+
+
+def test_json_that_is_nearly_right_is_read_and_reported_once():
+    raw = b'data: {"choices":[{"index":0,"delta":{"content":"a\tb"}}],"x":NaN}\n\n'
+    finish = sse({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}, done=True)
+
+    async def main() -> list[StreamEvent]:
+        async with serving(Reply([raw, raw, finish])) as wire:
+            provider = open_provider(Endpoint("openai", "m", wire.url))
+            events = await ask(provider, REQUEST)
+            await provider.close()
+            return events
+
+    events = asyncio.run(main())
+    assert [event for event in events if isinstance(event, Noted)] == [
+        Noted("decoder", "NaN read as null"),
+        Noted("decoder", "raw control characters inside a string"),
+    ]
+    assert isinstance(events[-1], Done)
+    assert events[-1].message.parts == (Text("a\tba\tb"),)
 
 
 def test_an_error_with_status_200():

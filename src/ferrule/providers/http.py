@@ -106,7 +106,7 @@ class HttpProvider:
 
     async def stream(self, request: Request) -> AsyncIterator[StreamEvent]:
         assembler = Assembler(self._endpoint.dialect, self._endpoint.model, self._endpoint.profile.price)
-        answer = _Answer(self._dialect.decoder(self._endpoint, request, assembler))
+        answer = _Answer(self._dialect.decoder(self._endpoint, request, assembler), assembler)
         chunks = self._chunks(request, answer)
         try:
             async for chunk in chunks:
@@ -266,8 +266,10 @@ class _Answer:
     An event that the end of the stream cut off is left out: whether the answer is complete without it, the decoder knows.
     """
 
-    def __init__(self, decoder: Decoder) -> None:
+    def __init__(self, decoder: Decoder, assembler: Assembler) -> None:
         self._decoder = decoder
+        self._assembler = assembler
+        self._noted: set[str] = set()
         self._sse = SseDecoder()
         self.result: StopReason | Fault | None = None
 
@@ -296,7 +298,11 @@ class _Answer:
     def _one(self, name: str, data: bytes, at_end: bool) -> StopReason | Fault | None:
         if data.strip() == b"[DONE]":
             return self._decoder.end()
-        value, _ = loads(data)
+        value, notes = loads(data)
+        for note in notes:
+            if note not in self._noted:
+                self._noted.add(note)
+                self._assembler.note("decoder", note)
         if isinstance(value, BadJson):
             return None if at_end else Fault("bad_response", shown(f"{value.reason}: {data[:200].decode(errors='replace')}"))
         fault = self._decoder.event(name, value)
