@@ -1,6 +1,6 @@
 """A task for a real small model that nobody scripted: it must really fix a file and end `finished`, in every one of five runs.
 
-The model is served at FERRULE_SMOKE_URL, or by the command LOCAL_MODEL (called as `LOCAL_MODEL FOLDER PORT`; it prints the base URL
+The model is served at FERRULE_SMOKE_URL, or by the command LOCAL_MODEL (`LOCAL_MODEL FOLDER PORT` prints the base URL
 once it answers). Where neither is there, this says so and ends with 0.
 """
 
