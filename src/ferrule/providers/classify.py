@@ -120,6 +120,9 @@ _BILLING = re.compile(
     r"|exceeded your current quota",
     re.IGNORECASE,
 )
+_REFUSED = re.compile(
+    r"(?:blocked|rejected|flagged|filtered) (?:by|as a result of) (?:the |our )?(?:content|safety)", re.IGNORECASE
+)
 _PERIODIC = re.compile(r"(?:daily|weekly|monthly|hourly) (?:usage )?limit|try again|limit (?:will )?resets?", re.IGNORECASE)
 _OVERLOADED = re.compile(
     r"overloaded|over capacity|at capacity|loading model|model (?:is )?(?:not loaded|loading)", re.IGNORECASE
@@ -231,16 +234,17 @@ def _span(text: str) -> float | None:
 
 
 def _fault(status: int | None, types: tuple[str, ...], text: str, tokens: int | None, wait: float | None) -> Fault:
-    code = _code(status, types, text)
+    code = _code(status, types, text, returns=wait is not None)
     observed = (tokens or _observed(text)) if code == "context_overflow" else None
     return Fault(code, shown(text), status, wait, observed)
 
 
-def _code(status: int | None, types: tuple[str, ...], text: str) -> FaultCode:
+def _code(status: int | None, types: tuple[str, ...], text: str, returns: bool) -> FaultCode:
+    """`returns`: the provider says when to ask again. Google words its limits by the minute like an account that cannot pay."""
     typed = next((BY_TYPE[kind] for kind in types if kind in BY_TYPE), None)
     if typed == "auth" and _BILLING.search(text):
         return "billing"
-    if typed == "rate_limit" and _BILLING.search(text) and not _PERIODIC.search(text):
+    if typed == "rate_limit" and not returns and _BILLING.search(text) and not _PERIODIC.search(text):
         return "billing"
     if typed is not None:
         return typed
@@ -252,7 +256,7 @@ def _code(status: int | None, types: tuple[str, ...], text: str) -> FaultCode:
         return _by_text(text) or ("model_not_found" if status == 404 else "server_error" if status is None else "bad_request")
     if status == 402 and _PERIODIC.search(text):
         return "rate_limit"
-    if status in (401, 403, 429) and _BILLING.search(text) and not _PERIODIC.search(text):
+    if status in (401, 403, 429) and not returns and _BILLING.search(text) and not _PERIODIC.search(text):
         return "billing"
     if status in (499, 500, 502, 503, 504) and _OVERLOADED.search(text):
         return "overloaded"
@@ -265,6 +269,7 @@ def _overflows(text: str) -> bool:
 
 def _by_text(text: str) -> FaultCode | None:
     table: tuple[tuple[re.Pattern[str], FaultCode], ...] = (
+        (_REFUSED, "refused"),
         (_BILLING, "billing"),
         (_KEY, "auth"),
         (_RATE, "rate_limit"),
