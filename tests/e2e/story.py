@@ -6,7 +6,7 @@ Each effect leaves a nonce in a file that Ferrule does not know as such; those f
 from collections import Counter
 from typing import NamedTuple
 
-from .driving import Json, Journal, Project, Ran, State, asks, call, completes, runs, step
+from .driving import Journal, Json, Project, Ran, State, asks, call, completes, runs, step
 
 TASK = ("--approve", "all", "--verify", "true", "--output-format", "json")
 NOTES = "end\n"

@@ -75,13 +75,13 @@ def kills(base: Path, count: int, seed: int) -> Counter[str]:
     dice = random.Random(seed)
     events = {}
     project, arguments = begin(base / "whole")
-    for words in (("-p", "Do it."), ("-c", "-p", "left")):
-        events[words[0]] = len(project.run(*words, *arguments).out.splitlines())
+    for flag, words in (("-p", ("-p", "Do it.")), ("-c", ("-c", "-p", "left"))):
+        events[flag] = len(project.run(*words, *arguments).out.splitlines())
     found: Counter[str] = Counter()
     while found.total() < count:
         project, arguments = begin(base / f"chance-{found.total()}-{os.urandom(2).hex()}")
-        words = answered(project, arguments, dice)
-        if killed_by_chance(project, words, dice, events[words[0]]):
+        line = answered(project, arguments, dice)
+        if killed_by_chance(project, line, dice, events[line[0]]):
             found[state_of(project)] += 1
             go_on(project, dice.choice((SILENT, SPOKEN)), *arguments)
     return found
@@ -93,7 +93,7 @@ def top_up(base: Path, found: Counter[str], least: int) -> Counter[str]:
     for state, point in zip(STATES, POINTS, strict=True):
         while found[state] + added[state] < least:
             project, arguments = begin(base / f"named-{added.total()}")
-            words = ("-p", "Do it.")
+            words: tuple[str, ...] = ("-p", "Do it.")
             if state == "finished":
                 assert project.run(*words, *arguments).code == 3
                 words = ("-c", "-p", "left")

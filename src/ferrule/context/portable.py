@@ -12,13 +12,17 @@ from ferrule.types.messages import Assistant, AssistantPart, Message, Reasoning
 
 
 def portable(messages: Sequence[Message], dialect: str, model: str) -> Sequence[Message]:
-    """The history without other models' opaque data; the same object where there is none. Reasoning that was nothing else goes."""
+    """The history without other models' opaque data; the same object where there is none.
+
+    Reasoning that was nothing else goes.
+    """
     if not any(isinstance(message, Assistant) and _foreign(message, dialect, model) for message in messages):
         return messages
-    return tuple(
-        replace(message, parts=_own(message, dialect, model)) if isinstance(message, Assistant) else message
-        for message in messages
-    )
+    return tuple(_without(message, dialect, model) for message in messages)
+
+
+def _without(message: Message, dialect: str, model: str) -> Message:
+    return replace(message, parts=_own(message, dialect, model)) if isinstance(message, Assistant) else message
 
 
 def _foreign(message: Assistant, dialect: str, model: str) -> bool:
