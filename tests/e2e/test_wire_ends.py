@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.wire import BAD, DIALECTS, MAKE, Home, Step, ends, http, shell
+from tests.e2e.wire import BAD, DIALECTS, MAKE, Home, Step, ends, http, shell, spread
 
 ENDS: dict[str, tuple[Step, int, str, int]] = {
     "wrong_key": (http(401, None), 1, "failed", 1),
@@ -27,9 +27,8 @@ ENDS: dict[str, tuple[Step, int, str, int]] = {
 }
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("name", ENDS)
-def test_the_end_has_its_name_and_the_calls_are_bounded(tmp_path: Path, dialect: str, name: str):
+@spread(ENDS)
+def test_the_end_has_its_name_and_the_calls_are_bounded(tmp_path: Path, name: str, dialect: str):
     step, code, outcome, calls = ENDS[name]
     played = Home(tmp_path).play(dialect, step, MAKE, ends())
 
@@ -62,8 +61,8 @@ def test_a_session_goes_on_after_its_provider_was_unavailable(tmp_path: Path, di
     assert "go on" in json.dumps(after)
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_the_cost_of_an_unavailable_provider_is_bounded_by_time(tmp_path: Path, dialect: str):
+@spread(("time",))
+def test_the_wait_for_an_unavailable_provider_is_bounded_by_time(tmp_path: Path, name: str, dialect: str):
     slow: dict[str, Any] = {"fault": {"kind": "http", "status": 503, "headers": {"Retry-After": "60"}}, "times": "always"}
     played = Home(tmp_path).play(dialect, slow, arguments=("--max-time", "2s"))
 

@@ -8,9 +8,7 @@ import json
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pytest
-
-from tests.e2e.wire import BAD, DIALECTS, MAKE, Home, Step, call, ends, http, shell
+from tests.e2e.wire import BAD, MAKE, Home, Step, call, ends, http, shell, spread
 
 BAD_ARGUMENTS = json.dumps({"command": BAD})
 
@@ -89,22 +87,14 @@ FAULTS = (
     Fault("no_usage", ({**shell(BAD), "usage": None},), 1),
     Fault("half_surrogates", ({**arguments(WAVE), "chunk": 1, "wire": {"halves": True}},), 1),
     Fault("lone_surrogate", ({"text": "so \ud83d", **shell(f"{BAD} # \udc4b")},), 1),
+    Fault("reset_x3", ({"fault": {"kind": "reset"}, "times": 3},)),
 )
-SLOW = Fault("reset_x3", ({"fault": {"kind": "reset"}, "times": 3},))
+BY_NAME = {fault.name: fault for fault in FAULTS}
 
 
-def cases() -> list[Any]:
-    whole, *others = DIALECTS
-    found = [pytest.param(whole, fault, id=f"{fault.name}-{whole}") for fault in (*FAULTS, SLOW)]
-    for number, fault in enumerate((*FAULTS, SLOW)):
-        for place, dialect in enumerate(others):
-            often = fault is not SLOW and number % len(others) == place
-            found.append(pytest.param(dialect, fault, id=f"{fault.name}-{dialect}", marks=() if often else pytest.mark.long))
-    return found
-
-
-@pytest.mark.parametrize(("dialect", "fault"), cases())
-def test_the_work_is_done_once_and_no_request_is_refused(tmp_path: Path, dialect: str, fault: Fault):
+@spread(BY_NAME)
+def test_the_work_is_done_once_and_no_request_is_refused(tmp_path: Path, name: str, dialect: str):
+    fault = BY_NAME[name]
     played = Home(tmp_path).play(dialect, *fault.steps, MAKE, ends())
 
     assert (played.code, played.complaints()) == (0, [])

@@ -4,13 +4,13 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import msgspec
+import pytest
 
 from tests.fakes.server import FakeServer, Recorded
 from tests.judge import sdk_accepts, violations, violations_history
@@ -163,12 +163,12 @@ BAD = "echo ran >> bad.txt"
 """A command whose runs can be counted."""
 
 
-def without_tools(body: Any) -> Any:
-    """The body with its tool definitions replaced by how many there are, since they are compared elsewhere."""
-    tools = body["tools"]
-    count = len(tools[0]["functionDeclarations"]) if "functionDeclarations" in tools[0] else len(tools)
-    return {**body, "tools": count}
-
-
-def json_text(value: Any) -> str:
-    return msgspec.json.encode(value).decode()
+def spread(cases: Mapping[str, Any] | Sequence[str]) -> Any:
+    """Parametrizes `name` and `dialect`: one dialect meets every case, each of the others a third of them, or all as `long`."""
+    whole, *others = DIALECTS
+    found = []
+    for number, name in enumerate(cases):
+        for place, dialect in enumerate((whole, *others), -1):
+            often = dialect == whole or number % len(others) == place
+            found.append(pytest.param(name, dialect, id=f"{name}-{dialect}", marks=() if often else pytest.mark.long))
+    return pytest.mark.parametrize(("name", "dialect"), found)
