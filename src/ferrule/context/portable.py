@@ -8,13 +8,13 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ferrule.types.messages import Assistant, AssistantPart, Message, Reasoning
+from ferrule.types.messages import Assistant, AssistantPart, Message, ToolCall
 
 
 def portable(messages: Sequence[Message], dialect: str, model: str) -> Sequence[Message]:
     """The history without other models' opaque data; the same object where there is none.
 
-    Reasoning that was nothing else goes.
+    A part that was nothing else goes.
     """
     if not any(isinstance(message, Assistant) and _foreign(message, dialect, model) for message in messages):
         return messages
@@ -35,4 +35,4 @@ def _is_foreign(part: AssistantPart, dialect: str, model: str) -> bool:
 
 def _own(message: Assistant, dialect: str, model: str) -> tuple[AssistantPart, ...]:
     parts = (replace(part, opaque=None) if _is_foreign(part, dialect, model) else part for part in message.parts)
-    return tuple(part for part in parts if not isinstance(part, Reasoning) or part.text or part.opaque is not None)
+    return tuple(part for part in parts if isinstance(part, ToolCall) or part.text or part.opaque is not None)

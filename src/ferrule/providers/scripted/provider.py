@@ -109,7 +109,7 @@ def _whole(said: Said) -> Said:
 
 
 def _events(said: tuple[Said, ...], chunk: int | None, border: int | None, mark: Opaque) -> Iterator[StreamEvent]:
-    """The events of all parts, cut into deltas; a part whose content is null is no part."""
+    """The events of all parts, cut into deltas; a part whose content is null is no part, and what says nothing bears no mark."""
     index = spoken = 0
     for part in said:
         if part.text is None:
@@ -117,6 +117,7 @@ def _events(said: tuple[Said, ...], chunk: int | None, border: int | None, mark:
         yield PartBegan(index, part.kind, part.id or "", part.name)
         for piece in pieces(part.text, chunk, None if border is None else border - spoken):
             yield PartDelta(index, piece)
-        yield PartOpaque(index, mark)
+        if part.kind == "call" or part.text.strip():
+            yield PartOpaque(index, mark)
         spoken += len(part.text)
         index += 1
