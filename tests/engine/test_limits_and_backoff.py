@@ -58,6 +58,14 @@ def test_each_limit_stops_by_its_flag(limits, flag):
     assert flag in (ledger.exhausted() or "")
 
 
+def test_a_call_of_unknown_cost_does_not_lift_the_limit():
+    ledger = Ledger(Limits(cost=0.5))
+    ledger.add(Usage(10, 20, cost=0.5))
+    ledger.add(Usage(10, 20, cost=None))
+    assert "--max-cost" in (ledger.exhausted() or "")
+    assert ledger.usage.cost is None
+
+
 def test_without_limits_nothing_is_exhausted():
     ledger = Ledger(Limits())
     ledger.add(Usage(10**9, 10**9, cost=None))

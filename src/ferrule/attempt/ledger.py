@@ -9,11 +9,15 @@ from ferrule.types.usage import NOTHING, Usage
 
 @dataclass
 class Ledger:
-    """Counts one run. Failed calls count too: what a provider billed is spent, whatever came of it."""
+    """Counts one run. Failed calls count too: what a provider billed is spent, whatever came of it.
+
+    `spent` is the money that is known: one call whose cost nobody told makes `usage.cost` unknown, but lifts no limit.
+    """
 
     limits: Limits
     started: float = field(default_factory=time.monotonic)
     usage: Usage = NOTHING
+    spent: float = 0.0
     turns: int = 0
     calls: int = 0
     retries: int = 0
@@ -21,6 +25,7 @@ class Ledger:
     def add(self, usage: Usage) -> None:
         self.calls += 1
         self.usage = self.usage.plus(usage)
+        self.spent += usage.cost or 0.0
 
     def exhausted(self) -> str | None:
         """The limit that forbids another model call, in words; None while there is room."""
@@ -29,8 +34,8 @@ class Ledger:
             return f"The limit of {limits.turns} turns was reached (--max-turns)."
         if limits.tokens is not None and self.usage.total >= limits.tokens:
             return f"The limit of {limits.tokens} tokens was reached: {self.usage.total} used (--max-tokens)."
-        if limits.cost is not None and (self.usage.cost or 0.0) >= limits.cost:
-            return f"The limit of ${limits.cost:g} was reached: ${self.usage.cost or 0.0:.4f} spent (--max-cost)."
+        if limits.cost is not None and self.spent >= limits.cost:
+            return f"The limit of ${limits.cost:g} was reached: ${self.spent:.4f} spent (--max-cost)."
         if self.remaining() == 0.0:
             return self.time_is_up()
         return None
