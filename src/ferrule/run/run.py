@@ -43,6 +43,13 @@ class Conclusion:
     error: str | None = None
 
 
+def accepted(ends: End) -> Conclusion:
+    """What an ended task comes to; the check that it did not pass is named."""
+    failed = next((gate for gate in ends.gates if not gate.passed), None)
+    error = None if failed is None else f"The check {failed.gate} kept failing: {failed.detail}."
+    return Conclusion(ends.outcome, ends.result, ends.gates, error=error)
+
+
 @dataclass
 class Run:
     setup: Setup
@@ -71,7 +78,7 @@ class Run:
     async def after(self, result: AttemptResult) -> Conclusion | None:
         match result:
             case AttemptResult(how="ended", ends=End() as ends):
-                return Conclusion(ends.outcome, ends.result, ends.gates)
+                return accepted(ends)
             case AttemptResult(how="waiting", waits=Question() as question):
                 return Conclusion(Outcome.NEEDS_INPUT, question.text, question=question)
             case AttemptResult(how="failed", failed=Failed() as failed):

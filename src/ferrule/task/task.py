@@ -8,7 +8,7 @@ from pathlib import Path
 from ferrule.attempt.ledger import Ledger
 from ferrule.attempt.recover import recover
 from ferrule.attempt.setup import Setup
-from ferrule.run.run import Conclusion, Reminding, Run
+from ferrule.run.run import Conclusion, Reminding, Run, accepted
 from ferrule.types.errors import FerruleError, StoreError, UsageError
 from ferrule.types.messages import Assistant, Text, User
 from ferrule.types.outcome import Outcome
@@ -102,7 +102,7 @@ class Task:
     async def _drive(self, run: Run) -> Conclusion:
         ended = self.setup.log.conversation.ended
         if ended is not None and self.prompt is None:
-            return Conclusion(ended.outcome, ended.result, ended.gates)
+            return accepted(ended)
         if self.prompt is None:
             self._check_unspoken()
         await recover(self.setup, spoken=self.prompt is not None)
