@@ -63,9 +63,9 @@ class Sessions:
         infos = read_index(self._index, self._folder) if self._folder.exists() else ()
         return tuple(info for info in infos if folder is None or info.folder == folder)
 
-    def latest(self, folder: str) -> SessionInfo | None:
-        """The session that `-c` goes on with."""
-        return next(iter(self.list(folder)), None)
+    def latest(self, folder: str, contract: str | None = None) -> SessionInfo | None:
+        """The session that `-c` goes on with: the last one of the folder, and of the contract where one is named."""
+        return next((info for info in self.list(folder) if contract in (None, info.contract)), None)
 
     def remove(self, written: str) -> None:
         """Remove a session and the outputs that only it names. Raises LeaseHeld while it is open for writing."""

@@ -1,0 +1,28 @@
+"""The kind `code`: change something in the project folder and complete."""
+
+from ferrule.tools.base import Tool
+from ferrule.tools.catalog import coding_tools
+
+from .completion import completion_tool
+from .contracts import CODE
+from .gates import Checks
+from .kind import Kind, Opening
+from .question import question_tool
+from .sections import sections
+from .todos import todo_tool
+
+
+def _tools(opening: Opening) -> tuple[Tool, ...]:
+    config = opening.options.config
+    checks = Checks(opening.conversation, config.verify, config.gates.require_todos_done, config.verify_timeout)
+    every = (*coding_tools(), todo_tool(), question_tool(), completion_tool(CODE, checks))
+    return tuple(tool for tool in every if tool.name in CODE.tools)
+
+
+def _sections(opening: Opening) -> tuple[str, ...]:
+    options = opening.options
+    appended = "\n\n".join(text for text in (options.config.prompt.append, options.append_system_prompt) if text)
+    return sections(opening.place.root, options.user_folder, opening.began, appended)
+
+
+CODING = Kind(CODE, _tools, _sections)
