@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.fakes.server import FakeServer, Recorded
+from tests.fakes.server import FakeServer, Recorded, Validate
 from tests.judge import sdk_accepts, violations, violations_history
 
 FERRULE = str(Path(sys.executable).with_name("ferrule"))
@@ -118,11 +118,18 @@ class Home:
         model: str = "",
         key: str | None = KEY,
         environ: Mapping[str, str] | None = None,
+        config: str = "",
+        validate: Validate | None = violations,
     ) -> Played:
-        """One run against a server that plays `steps` and refuses, with its words, whatever the vendor would refuse."""
+        """One run against a server that plays `steps` and refuses, with its words, what `validate` objects to.
+
+        `BASE_URL` in `config` is the server's.
+        """
         wire = WIRES[dialect]
-        with FakeServer({"version": 1, "steps": list(steps)}, validate=violations) as server:
+        with FakeServer({"version": 1, "steps": list(steps)}, validate=validate) as server:
             chosen = {wire.base: server.url + wire.path} | ({wire.key: key} if key is not None else {})
+            if config:
+                self.write_config(config.replace("BASE_URL", server.url + wire.path))
             flags = ("--model", model or wire.unknown, "--approve", "all", "--output-format", "json")
             ran = subprocess.run(
                 (FERRULE, *prompt, *flags, *arguments),
