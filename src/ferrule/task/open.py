@@ -9,6 +9,7 @@ from ferrule.attempt.setup import Setup
 from ferrule.context.secrets import Mask
 from ferrule.policy.decide import Policy
 from ferrule.policy.rules import parse_rule
+from ferrule.process.hiding import hide
 from ferrule.process.protocol import allowed_environment
 from ferrule.process.supervisor import Supervisor
 from ferrule.providers.base import Endpoint
@@ -62,7 +63,9 @@ async def _open(options: TaskOptions, kind: Kind, closers: Closers) -> Task:
     environment = allowed_environment(options.environ, options.config.env.passed)
     opening = Opening(options, place, log, processes, environment, began)
     tools = kind.tools(opening)
-    mask = Mask(_secrets(options.environ, chosen.endpoint))
+    secrets = _secrets(options.environ, chosen.endpoint)
+    hide([value for _, value in secrets])
+    mask = Mask(secrets)
     setup = Setup(
         provider=provider,
         tools={tool.name: tool for tool in tools},
