@@ -87,6 +87,13 @@ FAULTS = (
     Fault("no_usage", ({**shell(BAD), "usage": None},), 1),
     Fault("half_surrogates", ({**arguments(WAVE), "chunk": 1, "wire": {"halves": True}},), 1),
     Fault("lone_surrogate", ({"text": "so \ud83d", **shell(f"{BAD} # \udc4b")},), 1),
+    Fault("lines_ended_by_crlf", ({**shell(BAD), "wire": {"newline": "\r\n"}},), 1),
+    Fault("lines_ended_by_cr", ({**shell(BAD), "wire": {"newline": "\r"}},), 1),
+    Fault("comments_and_split_data", ({**shell(BAD), "wire": {"comments": True, "data_lines": True}},), 1),
+    Fault("one_byte_a_write", ({**shell(BAD), "wire": {"bytes": 1}},), 1),
+    Fault("calls_that_take_turns", ({"calls": [shell(BAD)["calls"][0]] * 2, "chunk": 4, "wire": {"interleave": True}},), 2),
+    Fault("twins_that_take_turns", ({"calls": [TWIN, TWIN], "chunk": 4, "wire": {"interleave": True}},), 2),
+    Fault("calls_without_index", ({"calls": [shell(BAD)["calls"][0]] * 2, "chunk": 4, "wire": {"index": False}},), 2),
     Fault("reset_x3", ({"fault": {"kind": "reset"}, "times": 3},)),
 )
 BY_NAME = {fault.name: fault for fault in FAULTS}

@@ -1,6 +1,7 @@
 """What one run of three turns sends, as whole objects: a prompt, two reads at once, an edit, the end."""
 
 import copy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +30,12 @@ TOOLS = [
     "ask_followup_question",
     "attempt_completion",
 ]
+PATHS = {
+    "openai": "/v1/chat/completions",
+    "openai-responses": "/v1/responses",
+    "anthropic": "/v1/messages",
+    "google": "/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse",
+}
 MARK = {"cache_control": {"type": "ephemeral"}}
 SPELLED = {
     "read a": '{"path": "a.txt"}',
@@ -264,12 +271,6 @@ def test_the_key_is_sent_in_its_own_header_alone(run: Played):
         "anthropic": {"x-api-key": KEY, "anthropic-version": "2023-06-01"},
         "google": {"x-goog-api-key": KEY},
     }[run.dialect]
-    path = {
-        "openai": "/v1/chat/completions",
-        "openai-responses": "/v1/responses",
-        "anthropic": "/v1/messages",
-        "google": "/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse",
-    }[run.dialect]
     common = {
         "content-type": "application/json",
         "accept": "text/event-stream",
@@ -278,9 +279,29 @@ def test_the_key_is_sent_in_its_own_header_alone(run: Played):
         "connection": "keep-alive",
     }
     for sent in run.calls:
-        assert (sent.method, sent.path) == ("POST", path)
+        assert (sent.method, sent.path) == ("POST", PATHS[run.dialect])
         assert sent.headers == {**common, **key, "host": sent.headers["host"], "content-length": str(len(sent.raw))}
         assert KEY.encode() not in sent.raw
+
+
+@pytest.mark.parametrize(
+    ("dialect", "written"),
+    [
+        ("openai", "/v1/"),
+        ("openai-responses", "/v1/"),
+        ("anthropic", "/"),
+        ("anthropic", "/v1"),
+        ("google", "/"),
+        ("google", "/v1beta"),
+    ],
+)
+def test_a_base_url_may_be_written_in_several_ways_and_needs_no_key_here(tmp_path: Path, dialect: str, written: str):
+    played = Home(tmp_path).play(dialect, ends(), path=written, key=None)
+    sent = played.calls[0]
+
+    assert played.code == 0
+    assert sent.path == PATHS[dialect].replace("gemini-3.8-flash", "nobody-knows-this")
+    assert not sent.headers.keys() & {"authorization", "x-api-key", "x-goog-api-key"}
 
 
 def test_nothing_but_model_calls_is_asked(run: Played):

@@ -14,6 +14,8 @@ pid, way, found = "self", sys.argv[1], 0
 while pid not in ("0", "1"):
     environ = open(f"/proc/{pid}/environ", "rb").read()
     found += b"FERRULE_HOME=" in environ
+    leaks = [entry for entry in environ.split(b"\\0") if b"API_KEY=" in entry and entry.strip(b"*")[-1:] != b"="]
+    print("leaks:", len(leaks))
     print(pid, {"plain": repr(environ), "base64": base64.b64encode(environ).decode(), "hex": environ.hex()}[way])
     pid = open(f"/proc/{pid}/stat").read().rpartition(")")[2].split()[1]
 print("read of Ferrule:", found)
@@ -67,7 +69,9 @@ def test_a_child_that_reads_the_environment_above_it_does_not_pass_the_key_on(tm
     played = home.play(dialect, prying(name), ends())
 
     assert (played.code, played.complaints()) == (0, [])
-    assert "read of Ferrule: 1" in json.dumps(played.bodies[1])
+    shown = json.dumps(played.bodies[1])
+    assert "read of Ferrule: 1" in shown
+    assert ("leaks: 0" in shown, "leaks: 1" in shown) == (True, False)
     assert traces(played) == []
 
 

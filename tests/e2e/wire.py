@@ -116,6 +116,7 @@ class Home:
         arguments: tuple[str, ...] = (),
         prompt: tuple[str, ...] = ("-p", "make ok.txt"),
         model: str = "",
+        path: str | None = None,
         key: str | None = KEY,
         environ: Mapping[str, str] | None = None,
         config: str = "",
@@ -127,7 +128,9 @@ class Home:
         """
         wire = WIRES[dialect]
         with FakeServer({"version": 1, "steps": list(steps)}, validate=validate) as server:
-            chosen = {wire.base: server.url + wire.path} | ({wire.key: key} if key is not None else {})
+            chosen = {wire.base: server.url + (wire.path if path is None else path)} | (
+                {wire.key: key} if key is not None else {}
+            )
             if config:
                 self.write_config(config.replace("BASE_URL", server.url + wire.path))
             flags = ("--model", model or wire.unknown, "--approve", "all", "--output-format", "json")

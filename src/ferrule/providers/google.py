@@ -63,7 +63,8 @@ def provider(endpoint: Endpoint, idle_timeout: float | None) -> Provider:
 
 
 def url(endpoint: Endpoint) -> str:
-    return f"{endpoint.base_url}/v1beta/models/{quote(endpoint.model, safe='')}:streamGenerateContent?alt=sse"
+    base = endpoint.base_url.removesuffix("/v1beta")
+    return f"{base}/v1beta/models/{quote(endpoint.model, safe='')}:streamGenerateContent?alt=sse"
 
 
 def headers(endpoint: Endpoint) -> dict[str, str]:
