@@ -29,7 +29,7 @@ class Line(Struct, frozen=True, gc=False):
     newline: bool = True
 
 
-class Hunk(Struct, frozen=True):
+class Hunk(Struct, frozen=True, dict=True):
     """Lines `old_start` … `old_start + old_count - 1` of the old file against those of the new one; a count may be 0.
 
     `index` counts from 0 within the file. `section` is what git wrote behind the second `@@`, such as a function's first line.
@@ -49,13 +49,22 @@ class Hunk(Struct, frozen=True):
             return range(self.old_start, self.old_start + self.old_count)
         return range(self.new_start, self.new_start + self.new_count)
 
+    @cached_property
+    def positions(self) -> dict[Side, tuple[int, ...]]:
+        """For each side where in `lines` its lines stand, in the order of `span`."""
+        return {
+            "LEFT": tuple(position for position, line in enumerate(self.lines) if line.old is not None),
+            "RIGHT": tuple(position for position, line in enumerate(self.lines) if line.new is not None),
+        }
+
 
 class File(Struct, frozen=True, dict=True):
     """One changed file. Paths are from the top folder of the repository, with slashes, as `types.names.spell` writes them.
 
     `old_path` is None for an added file, `new_path` for a deleted one. Modes are git's (0 where there is no file), blob ids full
-    (None where there is none; of a submodule they are commits). `similarity` is a percentage, of renames and copies. `binary`: git
-    shows no lines. `omitted` says why hunks are left out that do exist, such as their size; else it is None.
+    (None where there is none; of a submodule they are commits). `similarity` is a percentage, of renames and copies. `binary`:
+    its content changed and git shows no lines. `omitted` says why hunks are left out that do exist, such as their size; else it
+    is None.
     """
 
     status: Status
