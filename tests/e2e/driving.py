@@ -75,7 +75,7 @@ class Project:
 
     @contextmanager
     def started(self, *arguments: str, **environ: str) -> "Iterator[subprocess.Popen[bytes]]":
-        """A running process, killed at the end where it still runs."""
+        """A running process with a process group of its own, killed at the end where it still runs."""
         process = subprocess.Popen(
             (*COMMAND, *arguments),
             cwd=self.folder,
@@ -83,14 +83,13 @@ class Project:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            start_new_session=True,
         )
-        try:
-            with process:
+        with process:
+            try:
                 yield process
-                if process.poll() is None and process.stdout is not None and process.stdout.closed:
-                    process.wait(PATIENCE)
-        finally:
-            process.kill()
+            finally:
+                process.kill()
 
     def model(self, *steps: Json, name: str = "script", **options: Any) -> str:
         """A model that plays these steps; the same name is the same model."""

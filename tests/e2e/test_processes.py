@@ -1,6 +1,8 @@
+import os
 import secrets
 import signal
 import subprocess
+from collections.abc import Callable
 
 import pytest
 
@@ -64,14 +66,17 @@ def test_no_process_outlives_ferrule_killed_during_a_verification(project: Proje
     assert process.returncode == KILLED
 
 
+@pytest.mark.parametrize("to", [os.kill, os.killpg], ids=["process", "group, as a terminal does"])
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_ends_everything_and_every_call_has_its_result(project: Project, mark: str, number: signal.Signals) -> None:
+def test_a_signal_ends_everything_and_every_call_has_its_result(
+    project: Project, mark: str, number: signal.Signals, to: Callable[[int, int], None]
+) -> None:
     project.write("a", "a\n")
     calls = (runs("echo first"), runs(f"setsid sleep {mark} & wait"), runs("echo third >> effects"), completes())
     model = project.model(step(*calls), step(completes()))
     with project.started("-p", "x", "--model", model, "--approve", "all", "--output-format", "json") as process:
         below = begun(process, mark)
-        process.send_signal(number)
+        to(process.pid, number)
         out, _ = process.communicate()
         nothing_is_left(below, mark)
     assert (process.returncode, b'"outcome":"interrupted"' in out) == (130, True)
