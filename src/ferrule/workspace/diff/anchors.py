@@ -2,7 +2,7 @@
 
 import hashlib
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 from typing import Literal
 
@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from .model import Diff, File, Hunk, Line, Side
 
+Reason = Literal["path", "no_lines", "order", "side", "line", "hunks"]
 HINTS = 3
 """Places that a problem names at most."""
 _SPANS_NAMED = 6
@@ -44,7 +45,7 @@ class Problem(Struct, frozen=True):
     There is no hint only where the diff has no files.
     """
 
-    reason: Literal["path", "no_lines", "order", "side", "line", "hunks"]
+    reason: Reason
     text: str
     hints: tuple[Anchor, ...]
 
@@ -66,7 +67,7 @@ def check(diff: Diff, path: str, line: int | None, start_line: int | None = None
         )
     if start_line is not None and start_line > line:
         said = f"start_line {start_line} stands behind line {line}."
-        return _problem("order", said, _near(file, start_line, line, side))
+        return _problem("order", said, _near(file, line, start_line, side if file.spans[side] else _other(side)))
     first = line if start_line is None else start_line
     begins, ends = _hunk_at(file, first, side), _hunk_at(file, line, side)
     if begins is not None and begins == ends:
@@ -83,11 +84,13 @@ def _misplaced(file: File, first: int, line: int, side: Side, both: bool) -> Pro
     if not file.spans[side]:
         said = f"{file.path} has no lines on the {side} side ({file.status}); its lines are on the {other} side."
         return _problem("side", said, _near(file, first, line, other))
+    same = _hunk_at(file, line, other)
+    elsewhere = [] if same is None or same != _hunk_at(file, first, other) else [_anchor(file, first, line, other, same)]
     verb = "is" if first == line else "are"
     said = (
         f"{_named(first, line)} of {file.path} {verb} not in the diff on the {side} side, which has {_listed(file, line, side)}."
     )
-    return _problem("line", said, _near(file, first, line, side))
+    return _problem("line", said, (*elsewhere, *_near(file, first, line, side)))
 
 
 def _unknown_path(diff: Diff, path: str, line: int | None, start_line: int | None, side: Side) -> Problem:
@@ -144,10 +147,10 @@ def _anchor(file: File, first: int, line: int, side: Side, hunk: int) -> Anchor:
     return Anchor(file.path, line, None if first == line else first, side, hunk)
 
 
-def _problem(reason: str, said: str, hints: "Iterator[Anchor] | list[Anchor]") -> Problem:
+def _problem(reason: Reason, said: str, hints: Iterable[Anchor]) -> Problem:
     kept = tuple(dict.fromkeys(hints))[:HINTS]
     named = f" Nearest: {'; '.join(map(str, kept))}." if kept else ""
-    return Problem(reason, said + named, kept)  # type: ignore[arg-type]
+    return Problem(reason, said + named, kept)
 
 
 def _start(place: tuple[range, int]) -> int:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from ferrule.types.names import spell
 from ferrule.workspace.encoding import readable
+
 from .model import File, Hunk, Line, LineKind, Status
 
 _STATUS: dict[str, Status] = {
