@@ -26,3 +26,10 @@ def test_own_opaque_data_stays_and_nothing_is_copied() -> None:
 def test_reasoning_that_is_only_opaque_data_of_another_model_goes() -> None:
     hidden = Assistant((Reasoning("", Opaque("anthropic", "m", "{}")), Text("So.")), "end", "anthropic/m")
     assert portable((ASKED, hidden), "google", "m") == (ASKED, Assistant((Text("So."),), "end", "anthropic/m"))
+
+
+@pytest.mark.parametrize("made", [None, Opaque("google", "m", "{}"), Opaque("anthropic", "m", "{}")])
+def test_an_answer_of_nothing_but_reasoning_goes_back_to_nobody(made: Opaque | None) -> None:
+    thought = Assistant((Reasoning("I think.", made),), "end", "google/m")
+    reminded = User((Text("Go on."),))
+    assert portable((ASKED, thought, reminded), "google", "m") == (ASKED, reminded)
