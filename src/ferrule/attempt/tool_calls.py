@@ -12,7 +12,7 @@ from ferrule.tools.base import Tool, ToolContext, Turn
 from ferrule.tools.schema import parse
 from ferrule.types.errors import ToolError
 from ferrule.types.messages import Image, Text, ToolCall, ToolResult
-from ferrule.types.records import Approval, Asked, CallFinished, CallStarted, Entry, TodosSet
+from ferrule.types.records import Approval, Asked, CallFinished, CallStarted, Entry, Staged, TodosSet
 from ferrule.types.result import Denial, Output
 from ferrule.types.tools import Action, Effect, End, Question, ToolOutput, error
 
@@ -178,6 +178,7 @@ class _Turn:
         entries: list[Entry] = [approval] if approval is not None else []
         if output.todos is not None:
             entries.append(TodosSet(output.todos))
+        entries += [Staged(call.id, finding) for finding in output.staged]
         entries.append(CallFinished(result, round(seconds, 4), output.changes, output.gates, output.ends))
         await self.setup.log.add(*entries)
         self.results[call.id] = result

@@ -16,10 +16,12 @@ from ferrule.types.records import (
     Record,
     Retried,
     RunEnded,
+    Staged,
     TodosSet,
     UserSaid,
 )
 from ferrule.types.result import Denial
+from ferrule.types.review import Finding
 from ferrule.types.tools import Effect, End, FileChange, Question, Todo
 from ferrule.types.usage import NOTHING, Usage
 
@@ -79,6 +81,7 @@ class Conversation:
         self._changes: dict[str, FileChange] = {}
         self._denials: list[Denial] = []
         self.todos: tuple[Todo, ...] = ()
+        self.staged: dict[str, Finding] = {}
         self.usage: Usage = NOTHING
         self.last_outcome: RunEnded | None = None
         self.model: ModelChosen | None = None
@@ -113,6 +116,8 @@ class Conversation:
                 self.refusals += bool(gates) and result.kind == "error"
             case Approval(decision="deny") as approval:
                 self._denials.append(self._denial(approval))
+            case Staged(finding=finding):
+                self.staged.setdefault(finding.fingerprint, finding)
             case TodosSet(todos=todos):
                 self.todos = todos
             case Retried(usage=usage):

@@ -6,12 +6,11 @@ from msgspec import Meta, Struct
 
 from ferrule.tools.base import Tool, ToolContext, no_actions
 from ferrule.types.errors import ToolError
-from ferrule.types.messages import Text
-from ferrule.types.outcome import Outcome
-from ferrule.types.tools import Effect, End, GateResult, ToolOutput
+from ferrule.types.tools import Effect, ToolOutput
 
 from .contracts import Contract
-from .gates import GATES, Checks
+from .gates import Checks
+from .judging import judge
 
 
 class Completion(Struct, frozen=True):
@@ -25,14 +24,7 @@ def completion_tool(contract: Contract, checks: Checks) -> Tool:
     async def run(params: Completion, context: ToolContext) -> ToolOutput:
         if not params.result.strip():
             raise ToolError("`result` is empty. Say what was done.")
-        evidence: list[GateResult] = []
-        for name in contract.gates:
-            verdict = await GATES[name](checks, context)
-            evidence += verdict.results
-            if not verdict.passed:
-                return _refuse(contract, checks, params, tuple(evidence), verdict.advice)
-        ends = End(Outcome.FINISHED, params.result, tuple(evidence))
-        return ToolOutput("ok", (Text("Accepted: the task is finished."),), ends=ends, gates=ends.gates)
+        return await judge(contract, checks, context, params.result, "Accepted: the task is finished.")
 
     return Tool(
         name="attempt_completion",
@@ -46,11 +38,3 @@ def completion_tool(contract: Contract, checks: Checks) -> Tool:
         run=run,
         terminal=True,
     )
-
-
-def _refuse(contract: Contract, checks: Checks, params: Completion, gates: tuple[GateResult, ...], advice: str) -> ToolOutput:
-    refused = checks.conversation.refusals + 1
-    if refused < contract.refusals:
-        return ToolOutput("error", (Text(f"Not accepted. {advice}"),), gates=gates)
-    text = f"Not accepted, for the {refused}th time. The task ends as unverified."
-    return ToolOutput("error", (Text(text),), ends=End(Outcome.UNVERIFIED, params.result, gates), gates=gates)

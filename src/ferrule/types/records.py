@@ -7,6 +7,7 @@ from msgspec import Struct
 from .fault import Fault
 from .messages import Assistant, AssistantPart, ToolResult, User
 from .outcome import Outcome
+from .review import Finding
 from .tools import Effect, End, FileChange, GateResult, Question, Todo
 from .usage import Usage
 
@@ -101,6 +102,13 @@ class TodosSet(Struct, frozen=True, tag="todo"):
     todos: tuple[Todo, ...]
 
 
+class Staged(Struct, frozen=True, tag="staged"):
+    """A finding of a review, stored together with the result of the call that staged it."""
+
+    call_id: str
+    finding: Finding
+
+
 class Retried(Struct, frozen=True, tag="retry"):
     """A model call failed and is made again after `delay` seconds; `partial` is what had arrived and is superseded."""
 
@@ -151,6 +159,7 @@ Entry = (
     | Asked
     | Answered
     | TodosSet
+    | Staged
     | Retried
     | Repaired
     | Receipt

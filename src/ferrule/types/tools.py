@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from .messages import Image, ResultKind, Text
 from .outcome import Outcome
+from .review import Finding
 
 
 class Effect(StrEnum):
@@ -80,7 +81,8 @@ class ToolOutput(Struct, frozen=True):
     """What a tool gives back: `parts` for the model, the other fields for the engine.
 
     `ends` ends the task; `waits` leaves the call open until somebody answers; `gates` are the checks of a terminal action
-    that was refused (kind `error`); `todos` replaces the list.
+    that was refused (kind `error`); `todos` replaces the list; `staged` joins
+    the findings of the review.
     """
 
     kind: ResultKind
@@ -90,6 +92,7 @@ class ToolOutput(Struct, frozen=True):
     changes: tuple[FileChange, ...] = ()
     gates: tuple[GateResult, ...] = ()
     todos: tuple[Todo, ...] | None = None
+    staged: tuple[Finding, ...] = ()
 
 
 def ok(text: str, changes: tuple[FileChange, ...] = ()) -> ToolOutput:

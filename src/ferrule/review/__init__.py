@@ -1,0 +1,1 @@
+"""Reviewing a diff: staging findings, the tools that do it, the built-in reviewer, and what is reported."""

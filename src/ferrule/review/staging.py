@@ -1,0 +1,118 @@
+"""`review_comment`: stages one finding, checked against the diff at once; `submit_review` and `abort_task`: the two ends."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+from ferrule.store.folds import Conversation
+from ferrule.task.contracts import Contract
+from ferrule.task.gates import Checks
+from ferrule.task.judging import judge
+from ferrule.tools.base import Tool, ToolContext, no_actions
+from ferrule.types.errors import ToolError
+from ferrule.types.messages import Text
+from ferrule.types.outcome import Outcome
+from ferrule.types.review import Finding, Severity
+from ferrule.types.tools import Effect, End, ToolOutput
+from ferrule.workspace.diff.anchors import Anchor, Problem, check, fingerprint
+from ferrule.workspace.diff.model import Diff
+
+
+class Comment(Struct, frozen=True):
+    path: Annotated[str, Meta(description="File, as the diff names it.")]
+    severity: Annotated[Severity, Meta(description="How much it matters.")]
+    text: Annotated[str, Meta(description="What is wrong, when it shows, and what to do.")]
+    line: Annotated[int | None, Meta(description="Line, or the last of several. Left out: the file as a whole.")] = None
+    start_line: Annotated[int | None, Meta(description="First of several lines.")] = None
+    side: Annotated[Literal["LEFT", "RIGHT"], Meta(description="RIGHT: numbers of the new file; LEFT: of the old one.")] = "RIGHT"
+    suggestion: Annotated[str | None, Meta(description="Text that replaces exactly these lines.")] = None
+    source: Annotated[str, Meta(description="checker/rule that found it, if a check did.")] = ""
+
+
+def comment_tool(diff: Diff, conversation: Conversation) -> Tool:
+    async def run(params: Comment, context: ToolContext) -> ToolOutput:
+        if not params.text.strip():
+            raise ToolError("`text` is empty. Say what is wrong.")
+        anchor = check(diff, params.path, params.line, params.start_line, params.side)
+        if isinstance(anchor, Problem):
+            raise ToolError(f"Not staged. {anchor.text}")
+        if params.suggestion is not None and (anchor.line is None or anchor.side == "LEFT"):
+            raise ToolError("Not staged. A `suggestion` needs lines of the new file (side RIGHT) that it replaces.")
+        finding = _finding(diff, anchor, params)
+        if finding.fingerprint in conversation.staged:
+            return ToolOutput("ok", (Text(f"Already staged: the same finding at {anchor}. Nothing was added."),))
+        return ToolOutput("ok", (Text(f"Staged at {anchor}. {len(conversation.staged) + 1} staged."),), staged=(finding,))
+
+    return Tool(
+        name="review_comment",
+        description=(
+            "Stage one finding of the review on the lines that it is about; they must be in the diff, inside one hunk. "
+            "Nothing is published before submit_review."
+        ),
+        params=Comment,
+        effect=Effect.IDEMPOTENT,
+        actions=no_actions,
+        run=run,
+    )
+
+
+def _finding(diff: Diff, anchor: Anchor, params: Comment) -> Finding:
+    return Finding(
+        path=anchor.path,
+        side=anchor.side,
+        line=anchor.line,
+        start_line=anchor.start_line,
+        severity=params.severity,
+        text=params.text.strip(),
+        suggestion=params.suggestion,
+        source=params.source,
+        fingerprint=fingerprint(diff, anchor, params.text),
+    )
+
+
+class Summary(Struct, frozen=True):
+    summary: Annotated[
+        str, Meta(description="Two to five lines: what the change does, whether it can be merged, what stands in the way.")
+    ]
+
+
+def submit_tool(contract: Contract, checks: Checks) -> Tool:
+    async def run(params: Summary, context: ToolContext) -> ToolOutput:
+        if not params.summary.strip():
+            raise ToolError("`summary` is empty. Say whether the change can be merged and why.")
+        staged = len(checks.conversation.staged)
+        accepted = f"Submitted with {staged} finding{'' if staged == 1 else 's'}."
+        return await judge(contract, checks, context, params.summary, accepted)
+
+    return Tool(
+        name="submit_review",
+        description=(
+            "End the review: all staged findings and this summary are its result. Call it once, alone, also without findings."
+        ),
+        params=Summary,
+        effect=Effect.IDEMPOTENT,
+        actions=no_actions,
+        run=run,
+        terminal=True,
+    )
+
+
+class Reason(Struct, frozen=True):
+    reason: Annotated[str, Meta(description="Why the task can't be done.")]
+
+
+def abort_tool() -> Tool:
+    async def run(params: Reason, context: ToolContext) -> ToolOutput:
+        if not params.reason.strip():
+            raise ToolError("`reason` is empty. Say why the task can't be done.")
+        return ToolOutput("ok", (Text("The task is given up."),), ends=End(Outcome.ABORTED, params.reason))
+
+    return Tool(
+        name="abort_task",
+        description="Give the task up, with the reason. Only when it can't be done.",
+        params=Reason,
+        effect=Effect.IDEMPOTENT,
+        actions=no_actions,
+        run=run,
+        terminal=True,
+    )
