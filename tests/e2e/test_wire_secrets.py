@@ -95,19 +95,29 @@ def test_a_key_that_the_server_repeats_in_an_error_is_not_shown(tmp_path: Path, 
     assert "Incorrect API key provided" in played.result["error"]
 
 
-@spread(("file",))
-def test_a_key_in_a_file_that_is_read_is_masked_and_a_passed_variable_too(tmp_path: Path, name: str, dialect: str):
+SECRET = "deploy-9Xw2Lm4Rt8QzB7"
+WAYS = {
+    "plain": 'echo "token=$DEPLOY_TOKEN"',
+    "in_two_writes": 'printf \'%s\' "${DEPLOY_TOKEN:0:9}"; sleep 0.2; echo "${DEPLOY_TOKEN:9}"',
+    "base64": 'for lead in "" x xx xxx; do printf %s "$lead$DEPLOY_TOKEN and more" | base64 -w0; echo; done',
+    "hexadecimal": "printf %s \"$DEPLOY_TOKEN\" | od -An -v -tx1 | tr -d ' \\n'",
+    "deep_in_a_long_output": 'seq 30000; echo "$DEPLOY_TOKEN"; seq 30000',
+    "in_a_file_that_is_read": "cat env.ini",
+    "in_an_error": '"./$DEPLOY_TOKEN"',
+}
+
+
+@spread(WAYS)
+def test_a_secret_that_a_command_may_see_is_masked_wherever_its_output_goes(tmp_path: Path, name: str, dialect: str):
     home = Home(tmp_path)
-    home.write_config('[env]\npass = ["DEPLOY_TOKEN"]\n')
-    secret = "deploy-9Xw2Lm4Rt8Qz"
-    script = 'printf "%s" "$DEPLOY_TOKEN" | wc -c; echo "$DEPLOY_TOKEN" | base64; echo "token=$DEPLOY_TOKEN"'
-    steps = (shell(script), {"calls": [call("read_file", path="env.ini")]}, ends())
-    (home.folder / "env.ini").write_text(f"a = {secret}\n")
-    played = home.play(dialect, *steps, environ={"DEPLOY_TOKEN": secret})
+    (home.folder / "env.ini").write_text(f"a = {SECRET}\n")
+    see = {"calls": [call("read_file", path="env.ini"), *shell(WAYS[name])["calls"]]}
+    config, environ = '[env]\npass = ["DEPLOY_TOKEN"]\n', {"DEPLOY_TOKEN": SECRET}
+    played = home.play(dialect, see, MAKE, ends(), config=config, environ=environ, output="stream-json")
     (home.folder / "env.ini").unlink()
 
-    assert (played.code, traces(played, secret), played.complaints()) == (0, [], [])
-    assert f"{len(secret)}" in json.dumps(played.bodies[1])
+    assert (played.code, traces(played, SECRET), played.complaints()) == (0, [], [])
+    assert "[secret DEPLOY_TOKEN]" in json.dumps(played.bodies[1])
 
 
 @spread(("network",))

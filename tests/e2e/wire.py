@@ -117,6 +117,7 @@ class Home:
         prompt: tuple[str, ...] = ("-p", "make ok.txt"),
         model: str = "",
         path: str | None = None,
+        output: str = "json",
         key: str | None = KEY,
         environ: Mapping[str, str] | None = None,
         config: str = "",
@@ -133,7 +134,7 @@ class Home:
             )
             if config:
                 self.write_config(config.replace("BASE_URL", server.url + wire.path))
-            flags = ("--model", model or wire.unknown, "--approve", "all", "--output-format", "json")
+            flags = ("--model", model or wire.unknown, "--approve", "all", "--output-format", output)
             ran = subprocess.run(
                 (FERRULE, *prompt, *flags, *arguments),
                 cwd=self.folder,
