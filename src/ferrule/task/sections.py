@@ -5,6 +5,8 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
+from ferrule.types.errors import UsageError
+
 PROMPT = Path(__file__).parent / "prompt"
 INSTRUCTION_FILES = ("AGENTS.md", "CLAUDE.md")
 INSTRUCTION_BYTES = 32_000
@@ -51,11 +53,21 @@ def instruction_files(folder: Path, user_folder: Path) -> Iterable[Path]:
                 break
 
 
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise UsageError(f"the instructions in {file} cannot be read: {error.strerror}") from error
+
+
 def instructions(files: Iterable[Path], folder: Path) -> str:
-    """Standing instructions, each file fenced and named; a file over the limit is cut, and that is said."""
+    """Standing instructions, each file fenced and named; a file over the limit is cut, and that is said.
+
+    Raises UsageError for a file that cannot be read: work would go on without what the person wrote there.
+    """
     blocks = []
     for file in files:
-        data = file.read_bytes()
+        data = _read(file)
         text = data[:INSTRUCTION_BYTES].decode("utf-8", "replace").strip()
         if len(data) > INSTRUCTION_BYTES:
             text += f"\n[cut: the first {INSTRUCTION_BYTES} of {len(data)} bytes; read {file} for the rest]"
