@@ -58,6 +58,13 @@ def test_a_verification_that_keeps_failing_ends_unverified_with_its_evidence(pro
     assert project.journal.entries("receipt")[-1]["gates"] == result["verification"]
 
 
+def test_an_unverified_task_goes_on_without_words_and_with_as_many_tries(project: Project) -> None:
+    model = project.model(step(completes("Done."), times=7), step(runs("touch fixed")), step(completes("Really.")))
+    arguments = ("--verify", "test -e fixed", *JSON)
+    ended(project, project.run("-p", "x", "--model", model, *arguments), "unverified", 8)
+    assert ended(project, project.run("-c", *arguments), "finished", 0)["result"] == "Really."
+
+
 def test_a_failed_verification_tells_the_model_its_output_and_the_next_completion_is_checked_anew(project: Project) -> None:
     fix = step(runs("touch fixed"), expect={"last_result": "it is broken"})
     model = project.model(step(completes("Done.")), fix, step(completes("Really.")))
@@ -205,6 +212,7 @@ def test_the_same_call_with_the_same_result_over_and_over_is_stuck(project: Proj
     model = project.model(step(call("read_file", path="a"), times="always"))
     result = ended(project, project.run("-p", "x", "--model", model, *JSON), "stuck", 5)
     assert result["turns"] == 6
+    assert origins(project) == ["person", "note", "note", "note"]
 
 
 def test_the_same_call_with_another_result_each_time_is_progress(project: Project) -> None:

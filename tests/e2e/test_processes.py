@@ -121,3 +121,14 @@ def test_nothing_is_left_after_a_run_that_ends_by_itself(project: Project) -> No
         process.communicate()
         until(lambda: all(over(pid) for pid in below), ENDED_WITHIN)
     assert process.returncode == 0
+
+
+def test_a_signal_after_the_result_does_not_change_the_exit_code(project: Project) -> None:
+    arguments = task(project, "true")
+    for _ in range(8):
+        with project.started(*arguments) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            process.send_signal(signal.SIGTERM)
+            process.communicate()
+        assert process.returncode == 0

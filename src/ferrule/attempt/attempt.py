@@ -151,7 +151,7 @@ class _Attempt:
             return self.result("stuck", why=f"The same calls gave the same results {count} times in a row.")
         if count >= WARN_AT:
             note = User((Text(REPEATED.format(count=count)),))
-            await self.setup.log.add(UserSaid(note, "reminder"))
+            await self.setup.log.add(UserSaid(note, "note"))
         return None
 
     def result(

@@ -68,8 +68,8 @@ class Conversation:
     """Everything that a run wants to know of one branch, kept up to date record by record.
 
     `add` takes constant time (amortised); results are put into `messages` when that is next read. `calls_made` counts all calls,
-    `refusals` the terminal actions that gates refused since the person last spoke. `ended` is an end whose run's outcome is not
-    recorded, `spoken` tells that the person spoke since the last run ended.
+    `refusals` the terminal actions that gates refused since the last run ended or the person spoke. `ended` is an end whose run's
+    outcome is not recorded, `spoken` tells that the person spoke since the last run ended.
     """
 
     def __init__(self, branch: str = MAIN) -> None:
@@ -123,7 +123,7 @@ class Conversation:
             case Retried(usage=usage):
                 self.usage = self.usage.plus(usage)
             case RunEnded() as ended:
-                self.last_outcome, self.ended, self.spoken = ended, None, False
+                self.last_outcome, self.ended, self.spoken, self.refusals = ended, None, False, 0
             case ModelChosen() as chosen:
                 self.model = chosen
             case _:

@@ -50,6 +50,13 @@ class Stopping:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 loop.add_signal_handler(number, self.stop)
 
+    def deafen(self) -> None:
+        """The result has been told: a signal from now on would only make the exit code say something else."""
+        loop = asyncio.get_running_loop()
+        for number in SIGNALS:
+            if loop.remove_signal_handler(number):
+                signal.signal(number, signal.SIG_IGN)
+
     def stop(self) -> None:
         if self.asked:
             self.err.text("ferrule: stopped at once\n")
@@ -62,12 +69,15 @@ class Stopping:
             self.task.interrupt()
 
 
-def run_task(opening: Callable[[], Awaitable[Running]], folder: Path, view: View, err: Pipe) -> RunResult:
-    """Drive one task to its result, shown by `view`. Raises what opening it raises, and Interrupted before it is open."""
-    return asyncio.run(_drive(opening, folder, view, err))
+def run_task(opening: Callable[[], Awaitable[Running]], folder: Path, view: View, err: Pipe, last: bool = False) -> RunResult:
+    """Drive one task to its result, shown by `view`. Raises what opening it raises, and Interrupted before it is open.
+
+    `last`: this process has nothing more to do and ignores signals from then on.
+    """
+    return asyncio.run(_drive(opening, folder, view, err, last))
 
 
-async def _drive(opening: Callable[[], Awaitable[Running]], folder: Path, view: View, err: Pipe) -> RunResult:
+async def _drive(opening: Callable[[], Awaitable[Running]], folder: Path, view: View, err: Pipe, last: bool) -> RunResult:
     current = asyncio.current_task()
     assert current is not None  # asyncio.run made it
     stopping = Stopping(current, err)
@@ -87,6 +97,8 @@ async def _drive(opening: Callable[[], Awaitable[Running]], folder: Path, view: 
     finally:
         await task.close()
     view.end(result)
+    if last:
+        stopping.deafen()
     showing.result()
     return result
 

@@ -33,7 +33,7 @@ def start(options: "TaskOptions", output_format: str) -> int:
     view: View = StreamView(out)
     if output_format != "stream-json":
         view = PersonView(out, err, look_of(sys.stderr, options.environ), json=output_format == "json")
-    result = run_task(lambda: open_task(options), options.folder, view, err)
+    result = run_task(lambda: open_task(options), options.folder, view, err, last=True)
     if out.problem:
         err.text(f"ferrule: the result could not be written to standard output: {out.problem}\n")
         return result.exit_code or 1

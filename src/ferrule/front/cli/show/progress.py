@@ -79,6 +79,8 @@ class Progress:
                 self._notice("⚒", f"repaired by {by}: {what[0] if what else 'nothing'}{more}")
             case UserSaid(origin="reminder"):
                 self._notice("↻", "the model stopped without ending the task and was reminded")
+            case UserSaid(origin="note"):
+                self._notice("↻", "the model repeats itself and was told so")
             case ModelChosen(model=model, endpoint=endpoint) if "://" in endpoint:
                 self._notice("·", f"asking {model} at {endpoint}")
             case TodosSet(todos=todos) if todos:
