@@ -138,8 +138,11 @@ def test_a_key_alone_chooses_its_vendors_default_model_and_says_so(shell: Shell)
     assert f"no model is configured; the key that is set leads to anthropic/{body['model']}" in ran.err
 
 
-def test_without_any_model_the_ways_on_are_named_and_nothing_is_kept(shell: Shell) -> None:
-    for port in (11434, 1234, 8080, 8000):
+SERVERS = (11434, 1234, 8080, 8000)
+
+
+def test_without_any_model_a_server_on_this_machine_is_found_else_the_ways_on_are_named(shell: Shell) -> None:
+    for port in SERVERS:
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
                 pytest.skip(f"something on this machine serves port {port}")
@@ -147,7 +150,16 @@ def test_without_any_model_the_ways_on_are_named_and_nothing_is_kept(shell: Shel
     result = json.loads(ran.out)
     assert (ran.code, result["outcome"], result["exit_code"]) == (2, "usage_error", 2)
     tried, ways = result["error"].split("Ways on:\n")
-    for name in ("--model", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "11434", "1234", "8080", "8000"):
+    for name in ("--model", "OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", *map(str, SERVERS)):
         assert name in tried
     assert len(ways.splitlines()) == 3
     assert list(shell.state.rglob("*.db")) == []
+
+    reply = {"text": json.dumps({"call": {"tool": "attempt_completion", "arguments": {"result": "Found."}}})}
+    with FakeServer({"version": 1, "steps": [reply]}, port=8000) as server:
+        ran = shell.run("-p", "x")
+        asked = [request.path for request in server.requests]
+        (body,) = server.bodies
+    assert (ran.code, ran.out, asked) == (0, "Found.\n", ["/v1/models", "/v1/chat/completions"])
+    assert f"ferrule: no model is configured; using {body['model']} of the server at http://127.0.0.1:8000/v1" in ran.err
+    assert body["response_format"]["type"] == "json_schema"
