@@ -181,7 +181,7 @@ class Checker:
 def each_file(judge: Callable[[Changed], list[CheckFinding]]) -> Callable[[tuple[Changed, ...], Surroundings], Awaitable[Said]]:
     """A `run` for checkers that judge one file at a time in this process, in a thread and one after the other.
 
-    A file on which `judge` fails ends the checker: half a result that looks whole would be worse. It can be stopped between files.
+    A file on which `judge` fails ends the checker: half a result that looks whole would be worse. It stops between files.
     """
 
     async def run(files: tuple[Changed, ...], surroundings: Surroundings) -> Said:

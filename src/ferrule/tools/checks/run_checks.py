@@ -1,0 +1,76 @@
+"""`run_checks`: what linters, parsers and detectors say about the changed lines."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Annotated
+
+from msgspec import Meta, Struct
+
+from ferrule.tools.base import Place, Tool, ToolContext
+from ferrule.types.errors import FerruleError, ToolError
+from ferrule.types.names import spell
+from ferrule.types.tools import Action, Effect, ToolOutput, ok
+from ferrule.workspace.checkers.base import Report
+from ferrule.workspace.checkers.subject import Subject
+
+from .text import report_text
+
+
+class RunChecks(Struct, frozen=True):
+    base: Annotated[str | None, Meta(description="Commit to compare with; default: what the task compares with.")] = None
+    paths: Annotated[tuple[str, ...], Meta(description="Only these files and folders; default: every changed file.")] = ()
+
+
+Source = Callable[[RunChecks, ToolContext], AbstractAsyncContextManager[Subject]]
+"""Gives what is to be checked, for as long as it is entered. Raises FerruleError where there is nothing to compare."""
+OnReport = Callable[[Report], None]
+
+
+def run_checks_tool(source: Source, on_report: OnReport = lambda report: None) -> Tool:
+    """`on_report` gets each report as a value, for who shows its coverage."""
+
+    async def run(params: RunChecks, context: ToolContext) -> ToolOutput:
+        from ferrule.workspace.checkers.catalog import checkers
+        from ferrule.workspace.checkers.run import run_all
+
+        try:
+            async with source(params, context) as subject:
+                report = await run_all(
+                    subject.files, checkers(), context.processes, context.environment, subject.base_file, subject.exists
+                )
+        except ToolError:
+            raise
+        except FerruleError as problem:
+            raise ToolError(str(problem)) from problem
+        on_report(report)
+        return ok(report_text(report, subject.notes))
+
+    return Tool(
+        name="run_checks",
+        description="Check the changed lines with linters and parsers: Python by ruff, syntax of other languages, JSON, YAML, TOML, "
+        "INI, XML, workflows, conflict markers, secrets, debugger calls, typos, links, sizes and modes. It changes nothing. "
+        "The last line says what was checked and what was not.",
+        params=RunChecks,
+        effect=Effect.READ,
+        actions=_actions,
+        run=run,
+    )
+
+
+def _actions(params: RunChecks, place: Place) -> tuple[Action, ...]:
+    return (Action("read", (spell(str(place.root)), *(spell(str(place.resolve(path))) for path in params.paths))),)
+
+
+@asynccontextmanager
+async def working_tree(params: RunChecks, context: ToolContext) -> AsyncIterator[Subject]:
+    """The source for coding tasks: the working tree against the commit that is checked out, or `base`."""
+    from ferrule.workspace.checkers.subject import subject
+    from ferrule.workspace.git.changes import worktree
+    from ferrule.workspace.git.repository import Git
+
+    git = Git(context.processes, context.place.root, context.environment)
+    try:
+        paths = tuple(context.place.resolve(path) for path in params.paths)
+        yield await subject(git, await worktree(git, params.base, paths))
+    finally:
+        git.close()
