@@ -18,6 +18,7 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/guard.py
+	$(BIN)/python scripts/coverage_check.py
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format src tests bench scripts

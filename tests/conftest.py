@@ -4,6 +4,7 @@ import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -27,13 +28,30 @@ def isolated_environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: 
     yield home
 
 
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
 @pytest.fixture(autouse=True)
 def loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    connect = socket.socket.connect
+    connect, connect_ex, getaddrinfo = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
 
-    def checked(self: socket.socket, address: object) -> None:
-        if isinstance(address, tuple) and str(address[0]) not in ("127.0.0.1", "::1", "localhost"):
-            raise AssertionError(f"a test tried to reach {address!r}")
-        return connect(self, address)  # type: ignore[arg-type]
+    def check(host: object) -> None:
+        name = host.decode() if isinstance(host, bytes) else host
+        if name and name not in LOOPBACK:
+            raise AssertionError(f"a test tried to reach {name!r}")
+
+    def checked(self: socket.socket, address: Any) -> None:
+        check(address[0] if isinstance(address, tuple) else None)
+        return connect(self, address)
+
+    def checked_ex(self: socket.socket, address: Any) -> int:
+        check(address[0] if isinstance(address, tuple) else None)
+        return connect_ex(self, address)
+
+    def checked_name(host: Any, *arguments: Any, **more: Any) -> Any:
+        check(host)
+        return getaddrinfo(host, *arguments, **more)
 
     monkeypatch.setattr(socket.socket, "connect", checked)
+    monkeypatch.setattr(socket.socket, "connect_ex", checked_ex)
+    monkeypatch.setattr(socket, "getaddrinfo", checked_name)
