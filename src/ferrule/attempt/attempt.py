@@ -17,6 +17,7 @@ from ferrule.types.records import AssistantSaid, AttemptEnded, AttemptStarted, R
 from ferrule.types.result import Denial
 from ferrule.types.stream import Done, Failed
 from ferrule.types.tools import End, Question
+from ferrule.types.usage import NOTHING, Usage
 
 from .ledger import Ledger
 from .model_call import build_request, call_model
@@ -56,19 +57,20 @@ async def attempt(setup: Setup, ledger: Ledger, repetition: Repetition, number: 
     """Drive the conversation as it stands. Raises LeaseLost, StoreError and cancellation; all else is in the result."""
     began = time.monotonic()
 
-    async def ended(how: How) -> None:
-        await setup.log.add(AttemptEnded(number, how, round(time.monotonic() - began, 4)))
+    async def ended(how: How, unanswered: Usage = NOTHING) -> None:
+        await setup.log.add(AttemptEnded(number, how, round(time.monotonic() - began, 4), unanswered))
 
     await setup.log.add(AttemptStarted(number))
+    running = _Attempt(setup, ledger, repetition)
     try:
-        result = await _Attempt(setup, ledger, repetition).run()
+        result = await running.run()
     except StoreError:
         raise
     except BaseException:
         await ended("interrupted")
         raise
     try:
-        await ended(result.how)
+        await ended(result.how, running.unanswered)
     except StoreError as failure:
         failure.reply = result.reply
         raise
@@ -81,6 +83,7 @@ class _Attempt:
         self.ledger = ledger
         self.repetition = repetition
         self.denials: list[Denial] = []
+        self.unanswered = NOTHING
 
     async def run(self) -> AttemptResult:
         result = await self.finish_open_calls()
@@ -100,6 +103,7 @@ class _Attempt:
         terminal, notes = await call_model(self.setup, request)
         self.ledger.add(terminal.usage)
         if isinstance(terminal, Failed):
+            self.unanswered = terminal.usage
             return self.result("failed", failed=terminal)
         return await self.act_on(terminal, notes, time.monotonic() - began)
 
@@ -109,9 +113,11 @@ class _Attempt:
         entries = [Repaired("stream", notes + changes)] if notes or changes else []
         self.ledger.turns += 1
         if message.stop == "refusal":
+            self.unanswered = done.usage
             said = Failed(Fault("refused", message.text[:500]), message.parts, done.usage)
             return self.result("failed", failed=said)
         if not message.parts:
+            self.unanswered = done.usage
             await self.setup.log.add(*entries)
             return self.result("yielded", message=message)
         try:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from msgspec.structs import replace
+
 from ferrule.policy.decide import decide
 from ferrule.tools.base import Tool, ToolContext, Turn
 from ferrule.tools.schema import parse
@@ -128,7 +130,7 @@ class _Turn:
         quiet = approval is None or tool.effect is Effect.READ
         await self.setup.log.add(*([started] if quiet else [approval, started]))
         began = time.monotonic()
-        output = await self.execute(item)
+        output = self.without_secrets(await self.execute(item))
         if output.waits is not None:
             await self.setup.log.add(Asked(call.id, output.waits))
         else:
@@ -138,10 +140,11 @@ class _Turn:
     def judge(self, call: ToolCall, actions: tuple[Action, ...]) -> Approval:
         decision = decide(actions, self.setup.policy)
         digest = hashlib.sha256(f"{call.name}\0{call.arguments}".encode()).hexdigest()
+        reason, flag = self.setup.mask.text(decision.reason), self.setup.mask.text(decision.flag)
         if decision.verdict == "allow":
-            return Approval(call.id, digest, "allow", f"approve {self.setup.policy.approve}, rules", decision.reason)
+            return Approval(call.id, digest, "allow", f"approve {self.setup.policy.approve}, rules", reason)
         by = "rule" if decision.verdict == "deny" else "nobody to ask"
-        return Approval(call.id, digest, "deny", by, decision.reason, decision.flag)
+        return Approval(call.id, digest, "deny", by, reason, flag)
 
     async def deny(self, call: ToolCall, actions: tuple[Action, ...], approval: Approval) -> ToolOutput:
         what = " ".join(action.command or ", ".join(action.paths) for action in actions)
@@ -182,6 +185,18 @@ class _Turn:
         entries.append(CallFinished(result, round(seconds, 4), output.changes, output.gates, output.ends))
         await self.setup.log.add(*entries)
         self.results[call.id] = result
+
+    def without_secrets(self, output: ToolOutput) -> ToolOutput:
+        """The evidence of a terminal action leaves in receipts: it holds no secret value, as the parts of a result hold none."""
+        mask = self.setup.mask.text
+        gates = {
+            gate: replace(gate, detail=mask(gate.detail), command=None if gate.command is None else mask(gate.command))
+            for gate in (*output.gates, *(output.ends.gates if output.ends is not None else ()))
+        }
+        if not gates:
+            return output
+        ends = output.ends and replace(output.ends, gates=tuple(gates[gate] for gate in output.ends.gates))
+        return replace(output, gates=tuple(gates[gate] for gate in output.gates), ends=ends)
 
     def masked(self, parts: tuple[Text | Image, ...]) -> tuple[Text | Image, ...]:
         """Known secret values never reach the journal or a model (law 11). No result is empty: vendors refuse that."""

@@ -115,6 +115,10 @@ class JournalReader:
         found = self._fetch("SELECT hash FROM records WHERE branch = ? ORDER BY seq DESC LIMIT 1", (branch,))
         return str(found[0][0]) if found else EMPTY
 
+    def rows(self) -> Iterator[Row]:
+        """What is stored, unread and unchecked."""
+        return rows(self._fetch, FIRST, None)
+
     def payloads(self) -> Iterator[bytes]:
         """What is stored, unread."""
         return (row.payload for row in rows(self._fetch, FIRST, None))

@@ -23,9 +23,9 @@ from ferrule.types.records import ModelChosen, SessionOpened
 
 from .coding import CODING
 from .config.schema import Config
-from .evidence import Evidence
 from .kind import Kind, Opening, TaskOptions
 from .models import Chosen, choose_endpoint
+from .receipts.evidence import Evidence
 from .session import Closers, open_session
 from .task import Task
 
@@ -56,21 +56,21 @@ async def _open(options: TaskOptions, kind: Kind, closers: Closers) -> Task:
         evidence.replay(record)
         began, last = began or record.time, record.seq
     chosen = chosen or await _choose(options, kind, log.conversation.model)
-    provider = kind.provider or open_provider(chosen.endpoint)
+    provider = chosen.provider or open_provider(chosen.endpoint)
     closers.append(provider.close)
     processes = Supervisor()
     closers.append(processes.close)
     environment = allowed_environment(options.environ, options.config.env.passed)
-    opening = Opening(options, place, log, processes, environment, began)
-    tools = kind.tools(opening)
+    opening = Opening(options, place, log, processes, environment, began, closers)
+    prepared = await kind.prepare(opening)
     secrets = _secrets(options.environ, chosen.endpoint)
     hide([value for _, value in secrets])
     mask = Mask(secrets)
     setup = Setup(
         provider=provider,
-        tools={tool.name: tool for tool in tools},
-        schemas=tuple(schema(tool) for tool in tools),
-        system=kind.sections(opening),
+        tools={tool.name: tool for tool in prepared.tools},
+        schemas=tuple(schema(tool) for tool in prepared.tools),
+        system=prepared.sections,
         log=log,
         place=place,
         processes=processes,
@@ -81,6 +81,8 @@ async def _open(options: TaskOptions, kind: Kind, closers: Closers) -> Task:
         effort=options.config.effort,
     )
     await _note_model(log, chosen)
+    if prepared.records:
+        await log.add(*prepared.records)
     return Task(
         session_id=None if options.no_session else journal.session,
         task_id=f"{journal.session}/{log.branch}",
@@ -89,7 +91,7 @@ async def _open(options: TaskOptions, kind: Kind, closers: Closers) -> Task:
         contract=kind.contract,
         limits=options.config.limits,
         passed_variables=options.config.env.passed,
-        prompt=options.prompt,
+        prompt=prepared.prompt,
         remark=chosen.remark,
         opened=last if options.resume else 0,
         evidence=evidence,
@@ -98,8 +100,9 @@ async def _open(options: TaskOptions, kind: Kind, closers: Closers) -> Task:
 
 
 async def _choose(options: TaskOptions, kind: Kind, last: ModelChosen | None) -> Chosen:
-    if kind.provider is not None:
-        return Chosen(kind.provider.endpoint)
+    provider = kind.provider(options, last)
+    if provider is not None:
+        return Chosen(provider.endpoint, provider=provider)
     chosen = await choose_endpoint(options.config, options.environ, last)
     _check_cost_limit(options.config, chosen.endpoint)
     return chosen

@@ -11,13 +11,16 @@ from ferrule.attempt.setup import Setup
 from ferrule.run.run import Conclusion, Reminding, Run, accepted
 from ferrule.types.errors import FerruleError, StoreError, UsageError
 from ferrule.types.messages import Assistant, Text, User
+from ferrule.types.names import spell
 from ferrule.types.outcome import Outcome
-from ferrule.types.records import Answered, Receipt, RunEnded, UserSaid
+from ferrule.types.records import Answered, Record, RunEnded, UserSaid
 from ferrule.types.result import Limits, RunResult, TaskEvent
 
 from .contracts import Contract
-from .evidence import Evidence
 from .feed import Feed
+from .receipts.evidence import Evidence
+from .receipts.file import ReceiptTarget, receipt_file
+from .receipts.tested import marked
 
 SCHEMA_VERSION = 1
 
@@ -27,7 +30,8 @@ class Task:
     """`session_id` is None where nothing is kept (`--no-session`). `remark` is for the person, at the start. `opened` is the last
     record that was there when the task was opened.
 
-    `closers` are awaited by `close`, in reverse.
+    `closers` are awaited by `close`, in reverse. `receipt_to` gets the receipt as a file; a run whose receipt cannot be written is
+    not finished.
     """
 
     session_id: str | None
@@ -42,9 +46,11 @@ class Task:
     opened: int = 0
     evidence: Evidence = field(default_factory=Evidence)
     closers: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
+    receipt_to: ReceiptTarget | None = None
 
     def __post_init__(self) -> None:
-        self.evidence.models.append(self.model)
+        chosen = self.setup.log.conversation.model
+        self.evidence.in_force = self.model if chosen is None else chosen.model
         self.setup.log.listeners.append(self.evidence.hear)
         self.feed = Feed(self.setup.log)
         self.driving: asyncio.Task[Conclusion] | None = None
@@ -134,27 +140,29 @@ class Task:
             await log.add(UserSaid(User((Text(prompt),)), "person"))
 
     async def _store(self, conclusion: Conclusion, run: Run) -> RunResult:
-        log, evidence = self.setup.log, self.evidence
-        receipt = Receipt(
-            outcome=conclusion.outcome,
-            terminal_action=evidence.terminal_action,
-            gates=conclusion.gates,
-            changes=evidence.changes,
-            usage=run.ledger.usage,
-            models=tuple(dict.fromkeys(evidence.models)),
-            environment=self.passed_variables,
-            head=log.journal.head(log.branch),
-        )
+        log = self.setup.log
+        head = log.journal.head(log.branch)
+        receipt = self.evidence.receipt(conclusion.outcome, self.limits, self.passed_variables, head)
         ended = RunEnded(conclusion.outcome, conclusion.result, conclusion.error)
         try:
             records = await log.add(receipt, ended)
         except StoreError as failure:
             return self._result(conclusion, run, None, f"This result could not be stored: {failure}")
-        return self._result(conclusion, run, records[0].hash, conclusion.error)
+        problem = self._hand_out(records[0])
+        return self._result(conclusion, run, records[0].hash, problem or conclusion.error, failed=bool(problem))
 
-    def _result(self, conclusion: Conclusion, run: Run, receipt: str | None, error: str | None) -> RunResult:
+    def _hand_out(self, record: Record) -> str:
+        """Write the receipt where somebody asked for it; returns why that was impossible."""
+        if self.receipt_to is None:
+            return ""
+        folder = spell(str(self.folder))
+        return self.receipt_to.write(receipt_file(record, self.session_id, self.task_id, folder))
+
+    def _result(
+        self, conclusion: Conclusion, run: Run, receipt: str | None, error: str | None, failed: bool = False
+    ) -> RunResult:
         outcome = conclusion.outcome
-        if receipt is None and outcome is Outcome.FINISHED:
+        if (receipt is None or failed) and outcome is Outcome.FINISHED:
             outcome = Outcome.FAILED
         usage = run.ledger.usage
         return RunResult(
@@ -164,7 +172,7 @@ class Task:
             outcome=outcome,
             exit_code=outcome.exit_code,
             result=conclusion.result,
-            verification=conclusion.gates,
+            verification=marked(conclusion.gates, self.evidence.changes),
             denials=tuple(run.denials),
             limits=self.limits,
             usage=usage,

@@ -9,7 +9,7 @@ from .messages import Assistant, AssistantPart, ToolResult, User
 from .outcome import Outcome
 from .review import Finding
 from .tools import Effect, End, FileChange, GateResult, Question, Todo
-from .usage import Usage
+from .usage import NOTHING, Limits, Usage
 
 
 class SessionOpened(Struct, frozen=True, tag="session"):
@@ -42,11 +42,16 @@ class AttemptStarted(Struct, frozen=True, tag="attempt_started"):
 
 
 class AttemptEnded(Struct, frozen=True, tag="attempt_ended"):
-    """`how`: yielded (the model stopped without a call), ended, waiting, failed, limit, stuck, interrupted."""
+    """`how`: yielded (the model stopped without a call), ended, waiting, failed, limit, stuck, interrupted.
+
+    `unanswered` is what a last model call used that no `assistant` record tells of: it failed, was refused or came back empty.
+    A `retry` that follows says it once more.
+    """
 
     number: int
     how: str
     seconds: float
+    unanswered: Usage = NOTHING
 
 
 class AssistantSaid(Struct, frozen=True, tag="assistant"):
@@ -102,6 +107,15 @@ class TodosSet(Struct, frozen=True, tag="todo"):
     todos: tuple[Todo, ...]
 
 
+class Reviewed(Struct, frozen=True, tag="subject"):
+    """What a review is of. `content` is the commit, or the tree of the index or of the working tree; `paths` restrict it."""
+
+    kind: Literal["worktree", "staged", "commit", "range"]
+    base: str | None
+    content: str
+    paths: tuple[str, ...] = ()
+
+
 class Staged(Struct, frozen=True, tag="staged"):
     """A finding of a review, stored together with the result of the call that staged it."""
 
@@ -125,8 +139,22 @@ class Repaired(Struct, frozen=True, tag="repair"):
     what: tuple[str, ...]
 
 
+class DeniedCall(Struct, frozen=True):
+    """A call that was not allowed; `digest` and the rest as in its `approval`, the arguments left out."""
+
+    tool: str
+    digest: str
+    by: str
+    reason: str
+    flag: str
+
+
 class Receipt(Struct, frozen=True, tag="receipt"):
-    """The evidence of one run. `head` is the hash of the record before this one."""
+    """The evidence of one run. `head` is the hash of the record before this one in its branch.
+
+    `models` were asked; `environment` names the variables that commands were allowed to see beyond the usual ones. `unwatched`
+    counts the calls that ran and may have changed something which `changes` does not list (commands).
+    """
 
     outcome: Outcome
     terminal_action: str | None
@@ -136,6 +164,9 @@ class Receipt(Struct, frozen=True, tag="receipt"):
     models: tuple[str, ...]
     environment: tuple[str, ...]
     head: str
+    denials: tuple[DeniedCall, ...] = ()
+    limits: Limits = Limits()
+    unwatched: int = 0
 
 
 class RunEnded(Struct, frozen=True, tag="outcome"):
@@ -159,6 +190,7 @@ Entry = (
     | Asked
     | Answered
     | TodosSet
+    | Reviewed
     | Staged
     | Retried
     | Repaired

@@ -6,6 +6,7 @@ from .outcome import Outcome
 from .records import Record
 from .stream import StreamEvent
 from .tools import GateResult, Question
+from .usage import Limits as Limits
 from .usage import Usage
 
 
@@ -16,15 +17,6 @@ class Denial(Struct, frozen=True):
     what: str
     reason: str
     flag: str
-
-
-class Limits(Struct, frozen=True, forbid_unknown_fields=True):
-    """Bounds of one run; None is no bound. Tokens count prompt and output of all calls; cost in US dollars; time in seconds."""
-
-    turns: int | None = None
-    tokens: int | None = None
-    cost: float | None = None
-    time: float | None = None
 
 
 class RunResult(Struct, frozen=True):

@@ -53,7 +53,10 @@ class FileChange(Struct, frozen=True):
 
 
 class GateResult(Struct, frozen=True):
-    """One check that a terminal action had to pass, and its evidence (a command, its exit code, a digest of its output)."""
+    """One check that a terminal action had to pass, and its evidence (a command, its exit code, a digest of its output).
+
+    `changed_tests` are the files by which the command judges and which this run changed itself, filled in when it ends.
+    """
 
     gate: str
     passed: bool
@@ -62,6 +65,7 @@ class GateResult(Struct, frozen=True):
     exit_code: int | None = None
     output_sha256: str | None = None
     seconds: float | None = None
+    changed_tests: tuple[str, ...] = ()
 
 
 class End(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Tokens and money of model calls."""
+"""Tokens and money of model calls, and the bounds of a run."""
 
 from msgspec import Struct
 
@@ -40,6 +40,15 @@ class Usage(Struct, frozen=True):
 
 NOTHING = Usage(cost=0.0)
 """The neutral element of `plus`."""
+
+
+class Limits(Struct, frozen=True, forbid_unknown_fields=True):
+    """Bounds of one run; None is no bound. Tokens count prompt and output of all calls; cost in US dollars; time in seconds."""
+
+    turns: int | None = None
+    tokens: int | None = None
+    cost: float | None = None
+    time: float | None = None
 
 
 class Price(Struct, frozen=True, forbid_unknown_fields=True):
