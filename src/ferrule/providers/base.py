@@ -9,7 +9,7 @@ from ferrule.types.request import Request
 from ferrule.types.stream import StreamEvent
 from ferrule.types.usage import Price
 
-Dialect = Literal["openai", "openai-responses", "anthropic", "google", "scripted"]
+Dialect = Literal["openai", "openai-responses", "anthropic", "google", "scripted", "builtin"]
 
 
 class Profile(Struct, frozen=True, forbid_unknown_fields=True):

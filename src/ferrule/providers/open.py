@@ -1,5 +1,7 @@
 """From an endpoint to the provider that speaks its dialect. Each dialect is imported only when it is opened."""
 
+from ferrule.types.errors import UsageError
+
 from .base import Endpoint, Provider
 from .hosts import is_local
 
@@ -35,3 +37,5 @@ def open_provider(endpoint: Endpoint, idle_timeout: float | None = None) -> Prov
             from .scripted.provider import ScriptedProvider
 
             return ScriptedProvider(endpoint)
+        case "builtin":
+            raise UsageError(f"{endpoint.name} reviews and does nothing else: use it with `ferrule review`.")

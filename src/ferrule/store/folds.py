@@ -15,6 +15,7 @@ from ferrule.types.records import (
     ModelChosen,
     Record,
     Retried,
+    Reviewed,
     RunEnded,
     Staged,
     TodosSet,
@@ -82,6 +83,7 @@ class Conversation:
         self._denials: list[Denial] = []
         self.todos: tuple[Todo, ...] = ()
         self.staged: dict[str, Finding] = {}
+        self.reviewed: Reviewed | None = None
         self.usage: Usage = NOTHING
         self.last_outcome: RunEnded | None = None
         self.model: ModelChosen | None = None
@@ -116,6 +118,8 @@ class Conversation:
                 self.refusals += bool(gates) and result.kind == "error"
             case Approval(decision="deny") as approval:
                 self._denials.append(self._denial(approval))
+            case Reviewed() as reviewed:
+                self.reviewed = reviewed
             case Staged(finding=finding):
                 self.staged.setdefault(finding.fingerprint, finding)
             case TodosSet(todos=todos):

@@ -6,7 +6,7 @@ from ferrule.tools.catalog import coding_tools
 from .completion import completion_tool
 from .contracts import CODE
 from .gates import Checks
-from .kind import Kind, Opening
+from .kind import Kind, Opening, Prepared
 from .question import question_tool
 from .sections import sections
 from .todos import todo_tool
@@ -25,4 +25,8 @@ def _sections(opening: Opening) -> tuple[str, ...]:
     return sections(opening.place.root, options.user_folder, opening.began, appended)
 
 
-CODING = Kind(CODE, _tools, _sections)
+async def _prepare(opening: Opening) -> Prepared:
+    return Prepared(_tools(opening), _sections(opening), opening.options.prompt)
+
+
+CODING = Kind(CODE, _prepare)

@@ -1,6 +1,6 @@
 """What makes a task of one kind: its contract, its tools and its prompt. Opening a task needs nothing else to know about it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from ferrule.process.protocol import Processes
 from ferrule.providers.base import Provider
 from ferrule.store.folds import Conversation
 from ferrule.tools.base import Place, Tool
+from ferrule.types.records import Entry, ModelChosen
 
 from .config.schema import Config
 from .contracts import Contract
@@ -39,6 +40,7 @@ class Opening:
     processes: Processes
     environment: tuple[tuple[str, str], ...]
     began: float
+    closers: list[Callable[[], Awaitable[None]]]
 
     @property
     def conversation(self) -> Conversation:
@@ -46,10 +48,23 @@ class Opening:
 
 
 @dataclass(frozen=True)
+class Prepared:
+    """What a kind brings into a task. `records` are stored at its beginning; `prompt` is what is asked when nobody typed one."""
+
+    tools: tuple[Tool, ...]
+    sections: tuple[str, ...]
+    prompt: str | None = None
+    records: tuple[Entry, ...] = ()
+
+
+@dataclass(frozen=True)
 class Kind:
-    """`provider` None: the model is chosen by configuration, session and keys; otherwise it plays the model itself."""
+    """`provider` gives what plays the model where it is not chosen by configuration, session and keys; it is told what the
+    session used last.
+
+    `prepare` may raise UsageError; what it opens it adds to the opening's `closers`.
+    """
 
     contract: Contract
-    tools: Callable[[Opening], tuple[Tool, ...]]
-    sections: Callable[[Opening], tuple[str, ...]]
-    provider: Provider | None = None
+    prepare: Callable[[Opening], Awaitable[Prepared]]
+    provider: Callable[[TaskOptions, ModelChosen | None], Provider | None] = lambda options, last: None

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ferrule.providers.base import Endpoint
+from ferrule.providers.base import Endpoint, Provider
 from ferrule.providers.catalog import LOCAL_SERVERS, default_model, endpoint, probe_local
 from ferrule.types.errors import UsageError
 from ferrule.types.records import ModelChosen
@@ -13,11 +13,13 @@ from .config.schema import Config
 
 @dataclass(frozen=True)
 class Chosen:
-    """`remark` is for the person where the choice was not theirs; `found` on this machine by asking around."""
+    """`remark` is for the person where the choice was not theirs; `found` on this machine by asking around;
+    `provider` where the kind of task brings its own."""
 
     endpoint: Endpoint
     remark: str = ""
     found: bool = False
+    provider: Provider | None = None
 
 
 async def choose_endpoint(config: Config, environ: Mapping[str, str], last: ModelChosen | None) -> Chosen:

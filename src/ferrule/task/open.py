@@ -63,9 +63,7 @@ async def _open(options: TaskOptions, kind: Kind, closers: Closers) -> Task:
     environment = allowed_environment(options.environ, options.config.env.passed)
     opening = Opening(options, place, log, processes, environment, began, closers)
     prepared = await kind.prepare(opening)
-    secrets = _secrets(options.environ, chosen.endpoint)
-    hide([value for _, value in secrets])
-    mask = Mask(secrets)
+    mask = _mask(options.environ, chosen.endpoint)
     setup = Setup(
         provider=provider,
         tools={tool.name: tool for tool in prepared.tools},
@@ -144,6 +142,13 @@ def _policy(config: Config, place: Place) -> Policy:
 
 
 SECRET_WORDS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL")
+
+
+def _mask(environ: Mapping[str, str], endpoint: Endpoint) -> Mask:
+    """Of all known secrets, which the commands that follow cannot read in our own environment either."""
+    secrets = _secrets(environ, endpoint)
+    hide([value for _, value in secrets])
+    return Mask(secrets)
 
 
 def _secrets(environ: Mapping[str, str], endpoint: Endpoint) -> tuple[tuple[str, str], ...]:

@@ -47,8 +47,8 @@ def run_checks_tool(source: Source, on_report: OnReport = lambda report: None) -
 
     return Tool(
         name="run_checks",
-        description="Check the changed lines with linters and parsers: Python by ruff, syntax of other languages, JSON, YAML, TOML, "
-        "INI, XML, workflows, conflict markers, secrets, debugger calls, typos, links, sizes and modes. It changes nothing. "
+        description="Check the changed lines with linters and parsers: Python by ruff, syntax of other languages, JSON, YAML, "
+        "TOML, INI, XML, workflows, conflict markers, secrets, debugger calls, typos, links, sizes, modes. It changes nothing. "
         "The last line says what was checked and what was not.",
         params=RunChecks,
         effect=Effect.READ,

@@ -1,10 +1,13 @@
 """A report of checkers as text: findings by file, then what was looked at."""
 
 from itertools import groupby
+from textwrap import indent
 
 from ferrule.workspace.checkers.base import CheckerRun, CheckFinding, Coverage, Report
 
 MOST = 200
+SUGGESTED = "      > "
+"""Before each line of a suggestion."""
 NAMED = 5
 """Paths that are named for one reason why files were skipped."""
 
@@ -23,8 +26,11 @@ def report_text(report: Report, notes: tuple[str, ...] = ()) -> str:
 
 def _line(finding: CheckFinding) -> str:
     where = "file" if finding.line is None else str(finding.line)
-    more = f"\n    suggestion: {finding.suggestion}" if finding.suggestion is not None else ""
-    return f"{where:>5} | {finding.severity} | {finding.text} [{finding.checker} {finding.rule}]{more}"
+    if finding.end_line not in (None, finding.line):
+        where += f"-{finding.end_line}"
+    said = " ".join(finding.text.split())
+    more = "" if finding.suggestion is None else "\n" + indent(finding.suggestion, SUGGESTED, lambda line: True)
+    return f"{where:>5} | {finding.severity} | {said} [{finding.checker} {finding.rule}]{more}"
 
 
 def coverage_line(coverage: Coverage) -> str:
