@@ -94,7 +94,7 @@ def _misplaced(file: File, first: int, line: int, side: Side, both: bool) -> Pro
 
 
 def _unknown_path(diff: Diff, path: str, line: int | None, start_line: int | None, side: Side) -> Problem:
-    names = list(dict.fromkeys(_near_paths(diff, path)))[:HINTS]
+    names = _near_paths(diff, path)[:HINTS]
     hints = [_best(diff.by_path[name], line, start_line, side) for name in names]
     if not names:
         return _problem("path", f"{path} is not in the diff, which has no files.", [])
@@ -104,20 +104,20 @@ def _unknown_path(diff: Diff, path: str, line: int | None, start_line: int | Non
     return _problem("path", said, hints)
 
 
-def _near_paths(diff: Diff, path: str) -> Iterator[str]:
-    """Paths of the diff that may be meant, the likeliest first; any at all where none is like it."""
-    if path in diff.renamed:
-        yield diff.renamed[path]
+def _near_paths(diff: Diff, path: str) -> list[str]:
+    """Paths of the diff that may be meant, by the surest rule that finds any; any at all where none does."""
     bare = path.removeprefix("./").lstrip("/")
-    for start in ("", "a/", "b/"):
-        if bare.startswith(start) and bare.removeprefix(start) in diff.by_path:
-            yield bare.removeprefix(start)
     names = list(diff.by_path)[:_PATHS_COMPARED]
     last = bare.rsplit("/", 1)[-1]
-    yield from (name for name in names if name.endswith(f"/{bare}") or bare.endswith(f"/{name}"))
-    yield from (name for name in names if name.rsplit("/", 1)[-1] == last)
-    yield from get_close_matches(bare, names, HINTS, 0.6)
-    yield from names[:1]
+    rules = (
+        lambda: [diff.renamed[path]] if path in diff.renamed else [],
+        lambda: [name for name in (bare, bare.removeprefix("a/"), bare.removeprefix("b/")) if name in diff.by_path],
+        lambda: [name for name in names if name.endswith(f"/{bare}") or bare.endswith(f"/{name}")],
+        lambda: [name for name in names if name.rsplit("/", 1)[-1] == last],
+        lambda: get_close_matches(bare, names, HINTS, 0.6),
+        lambda: names[:1],
+    )
+    return next((found for rule in rules if (found := rule())), [])
 
 
 def _best(file: File, line: int | None, start_line: int | None, side: Side) -> Anchor:
@@ -137,7 +137,8 @@ def _near(file: File, first: int, line: int, side: Side) -> Iterator[Anchor]:
             span, hunk = spans[at]
             yield _anchor(file, max(first, span.start), min(line, span.stop - 1), side, hunk)
     below = bisect_right(spans, line, key=_start) - 1
-    beside = [(span, hunk) for span, hunk in spans[max(below, 0) : below + 2]]
+    inside = below >= 0 and line in spans[below][0]
+    beside = spans[max(below, 0) : below + (1 if inside else 2)]
     nearest = [(min(max(line, span.start), span.stop - 1), hunk) for span, hunk in beside]
     for number, hunk in sorted(nearest, key=lambda place: abs(place[0] - line)):
         yield _anchor(file, number, number, side, hunk)

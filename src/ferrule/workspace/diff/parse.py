@@ -29,6 +29,12 @@ _RAW = re.compile(rb":(\d{6}) (\d{6}) ([0-9a-f]{40,64}) ([0-9a-f]{40,64}) ([A-Z]
 _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)\Z", re.DOTALL)
 _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)(?: \d+)?\Z")
 _SECTION = b"diff --git "
+_HEAD = (
+    *(b"index ", b"old mode ", b"new mode ", b"new file mode ", b"deleted file mode "),
+    *(b"similarity index ", b"dissimilarity index ", b"rename ", b"copy "),
+    *(b"--- ", b"+++ ", b"Binary files "),
+)
+"""What lines between the first of a section and its first hunk begin with."""
 
 
 class BadDiff(ValueError):
@@ -145,6 +151,8 @@ class _Sections:
         binary = False
         while self.at < len(self._output) and not self._next(b"@@ ") and not self._next(_SECTION):
             line = self._line()
+            if not line.startswith(_HEAD):
+                raise BadDiff(f"not the head of a patch: {line[:200].decode(errors='backslashreplace')}")
             binary = binary or line.startswith(b"Binary files ")
             if (match := _INDEX.match(line)) and file.status != "type_changed":
                 found = tuple(id.decode() if id.strip(b"0") else None for id in match.groups())
