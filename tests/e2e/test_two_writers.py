@@ -43,7 +43,7 @@ def test_the_second_of_two_writers_says_who_holds_the_session_and_harms_nobody(p
 @pytest.mark.parametrize(("last", "sign"), [(BUSY, "began"), (SLOW_ANSWER, "ready")], ids=["during a call", "during an answer"])
 def test_a_writer_that_was_taken_over_hands_out_its_reply_as_not_stored(project: Project, last: Json, sign: str) -> None:
     with project.started(*begins(project, step(call("write_to_file", path="ready", content="")), last)) as first:
-        until(lambda: (project.folder / sign).exists())
+        until(lambda: (project.folder / sign).exists() and "call_finished" in project.journal.kinds())
         first.send_signal(signal.SIGSTOP)
         (lock,) = project.state.glob("sessions/*.lock")
         lock.unlink()
