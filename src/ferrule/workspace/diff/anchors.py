@@ -2,7 +2,7 @@
 
 import hashlib
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from typing import Literal
 
@@ -109,7 +109,7 @@ def _near_paths(diff: Diff, path: str) -> list[str]:
     bare = path.removeprefix("./").lstrip("/")
     names = list(diff.by_path)[:_PATHS_COMPARED]
     last = bare.rsplit("/", 1)[-1]
-    rules = (
+    rules: tuple[Callable[[], list[str]], ...] = (
         lambda: [diff.renamed[path]] if path in diff.renamed else [],
         lambda: [name for name in (bare, bare.removeprefix("a/"), bare.removeprefix("b/")) if name in diff.by_path],
         lambda: [name for name in names if name.endswith(f"/{bare}") or bare.endswith(f"/{name}")],

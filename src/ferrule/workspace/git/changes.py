@@ -128,27 +128,30 @@ def _is_below(file: File, name: str) -> bool:
     return name == "." or any(path == name or path.startswith(f"{name}/") for path in names)
 
 
-async def changed_files(git: Git, old_tree: str, new_tree: str) -> tuple[File, ...]:
+async def changed_files(
+    git: Git, old_tree: str, new_tree: str, file_bytes: int = FILE_BYTES, total_bytes: int = TOTAL_BYTES
+) -> tuple[File, ...]:
     """What differs between two trees. Files whose lines are left out for their size say so (`File.omitted`)."""
-    asked = _Asked(git, (*_OPTIONS.split(), old_tree, new_tree))
+    asked = _Asked(git, (*_OPTIONS.split(), old_tree, new_tree), file_bytes)
     try:
         parsed = await asked.parsed(())
         done = list(parsed.files[: parsed.whole])
         rest = parsed.files[parsed.whole :]
-        while rest and asked.read < TOTAL_BYTES:
+        while rest and asked.read < total_bytes:
             more = await _some(asked, rest)
             done += more
             rest = rest[len(more) :]
     except BadDiff as error:
         raise FerruleError(f"The answer of git diff-tree can't be read: {error}.") from error
-    over = f"the diff is longer than {TOTAL_BYTES:,} bytes"
+    over = f"the diff is longer than {total_bytes:,} bytes"
     return (*done, *(replace(file, omitted=over) for file in rest))
 
 
 class _Asked:
     """One question to git, for all files or for some; `read` counts the bytes of the answers."""
 
-    def __init__(self, git: Git, arguments: tuple[str, ...]) -> None:
+    def __init__(self, git: Git, arguments: tuple[str, ...], limit: int) -> None:
+        self.limit = limit
         self._git = git
         self._arguments = arguments
         self.read = 0
@@ -156,9 +159,9 @@ class _Asked:
 
     async def parsed(self, paths: Sequence[str]) -> Parsed:
         arguments = [*self._arguments, "--", *paths]
-        output = await self._git.output(arguments, limit=FILE_BYTES, whole=False)
+        output = await self._git.output(arguments, limit=self.limit, whole=False)
         self.read += len(output)
-        self.cut = len(output) == FILE_BYTES
+        self.cut = len(output) == self.limit
         return parse(output, self.cut)
 
 
@@ -177,7 +180,7 @@ async def _some(asked: _Asked, rest: tuple[File, ...]) -> list[File]:
     if not asked.cut:
         return [whole.get(_identity(file)) or replace(file, omitted="git tells it otherwise by itself") for file in asked_for]
     found = [whole[_identity(file)] for file in takewhile(lambda file: _identity(file) in whole, asked_for)]
-    return found or [replace(rest[0], omitted=f"its patch is longer than {FILE_BYTES:,} bytes")]
+    return found or [replace(rest[0], omitted=f"its patch is longer than {asked.limit:,} bytes")]
 
 
 def _identity(file: File) -> tuple[str, str | None, str | None]:

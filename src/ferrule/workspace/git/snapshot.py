@@ -44,11 +44,19 @@ async def worktree_tree(git: Git) -> tuple[str, tuple[str, ...]]:
 
 
 async def _prepared(git: Git) -> dict[str, str]:
-    """Variables of a copy of the index, which git may write to."""
-    index = await git.git_path("index")
+    """Variables of a copy of the index, which git may write to.
+
+    The copy is as old as the index: git takes a file that changed at that very time for one that may have changed again.
+    """
     copy = git.new_folder() / "index"
-    if index.exists():
-        shutil.copyfile(index, copy)
+    try:
+        with (await git.git_path("index")).open("rb") as index:
+            time = os.fstat(index.fileno()).st_mtime_ns
+            with copy.open("wb") as file:
+                shutil.copyfileobj(index, file)
+        os.utime(copy, ns=(time, time))
+    except FileNotFoundError:
+        pass
     return {"GIT_INDEX_FILE": str(copy)}
 
 
