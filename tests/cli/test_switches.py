@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import socket
 import sqlite3
 import stat
@@ -138,6 +139,8 @@ def test_a_key_alone_chooses_its_vendors_default_model_and_says_so(shell: Shell)
     assert f"no model is configured; the key that is set leads to anthropic/{body['model']}" in ran.err
 
 
+SMALL = ["attempt_completion", "edit", "execute_command", "list_files", "read_file", "search_files", "write_to_file"]
+"""What a small model is offered."""
 SERVERS = (11434, 1234, 8080, 8000)
 
 
@@ -162,4 +165,6 @@ def test_without_any_model_a_server_on_this_machine_is_found_else_the_ways_on_ar
         (body,) = server.bodies
     assert (ran.code, ran.out, asked) == (0, "Found.\n", ["/v1/models", "/v1/chat/completions"])
     assert f"ferrule: no model is configured; using {body['model']} of the server at http://127.0.0.1:8000/v1" in ran.err
-    assert body["response_format"]["type"] == "json_schema"
+    options = body["response_format"]["json_schema"]["schema"]["properties"]["call"]["anyOf"]
+    assert sorted(option["properties"]["tool"]["const"] for option in options) == SMALL
+    assert not {"maxLength", "minLength", "pattern", "minimum", "maximum"} & set(re.findall(r'"(\w+)":', json.dumps(options)))
