@@ -1,7 +1,6 @@
 """Programs that come in wheels: finding them, giving them files, reading what they print."""
 
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,13 @@ VERSION_TIMEOUT = 10.0
 
 
 def find(name: str, path: str | None) -> str:
-    """The program beside the running Python, else the one on `path`. Raises Missing."""
+    """The program that was installed with the running Python's packages, else the one on `path`. Raises Missing."""
     import shutil
     import sysconfig
 
-    for folder in (Path(sys.executable).parent, Path(sysconfig.get_path("scripts"))):
-        if os.access(folder / name, os.X_OK):
-            return str(folder / name)
+    beside = Path(sysconfig.get_path("scripts")) / name
+    if os.access(beside, os.X_OK):
+        return str(beside)
     if found := shutil.which(name, path=path):
         return found
     raise Missing(f"{name} was found neither beside Python nor on PATH")

@@ -99,6 +99,7 @@ async def _run(files: tuple[Changed, ...], surroundings: Surroundings) -> Said:
     touched = [found for found in said if _counts(found, laid)]
     suspects = {name: file for name, file in laid.items() if file.old and any(found.filename == name for found in touched)}
     known = await _known(program, surroundings, suspects)
+    known = known - Counter(_key(found) for found in said if found not in touched)
     findings = [_finding(found, laid[found.filename]) for found in touched if _is_new(found, known)]
     return Said(tuple(findings), number, await _excluded(program, surroundings, laid, theirs))
 
@@ -162,13 +163,16 @@ async def _known(program: str, surroundings: Surroundings, suspects: dict[str, C
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(file.old or b"")
     said = await _diagnose(program, surroundings, "old")
-    return Counter((each.filename, each.rule, each.message) for each in said)
+    return Counter(_key(each) for each in said)
 
 
 def _is_new(found: _Diagnostic, known: Counter[tuple[str, str, str]]) -> bool:
-    key = (found.filename, found.rule, found.message)
-    known[key] -= 1
-    return known[key] < 0
+    known[_key(found)] -= 1
+    return known[_key(found)] < 0
+
+
+def _key(found: _Diagnostic) -> tuple[str, str, str]:
+    return (found.filename, found.rule, found.message)
 
 
 def _finding(found: _Diagnostic, file: Changed) -> CheckFinding:

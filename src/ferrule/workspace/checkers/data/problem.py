@@ -34,7 +34,7 @@ def introduced(checker: str, read: Callable[[bytes], list[Problem]]) -> Callable
         known = Counter((each.rule, each.text) for each in read(file.old)) if file.old is not None else Counter[tuple[str, str]]()
         broken_before = any(rule == PARSE for rule, _ in known)
         found: list[CheckFinding] = []
-        for problem in problems:
+        for problem in sorted(problems, key=lambda each: file.touches(each.line, each.line) is not None):
             known[problem.rule, problem.text] -= 1
             if known[problem.rule, problem.text] >= 0 or (problem.rule == PARSE and broken_before):
                 continue

@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from ferrule.types.json import integer, items, member, string
-from ferrule.workspace.checkers.base import Changed, Checker, CheckerFailed, CheckFinding, Said, Severity, Surroundings
+from ferrule.workspace.checkers.base import Changed, Checker, CheckerFailed, CheckFinding, Said, Severity, Skipped, Surroundings
 from ferrule.workspace.checkers.program import decoded, find, lay_out, output, version
 
 TIMEOUT = 30.0
@@ -39,7 +39,8 @@ def _wants(file: Changed) -> bool:
 async def _run(files: tuple[Changed, ...], surroundings: Surroundings) -> Said:
     program = find("zizmor", dict(surroundings.environment).get("PATH"))
     number = await version(program, surroundings)
-    laid = lay_out(files, surroundings.folder / "new")
+    odd = [file for file in files if not _is_utf8(file)]
+    laid = lay_out(tuple(file for file in files if _is_utf8(file)), surroundings.folder / "new")
     config = await _config(surroundings)
     findings: list[CheckFinding] = []
     for name, file in laid.items():
@@ -48,7 +49,16 @@ async def _run(files: tuple[Changed, ...], surroundings: Surroundings) -> Said:
             findings += await _unreadable(program, config, name, file, surroundings)
             continue
         findings += [_finding(file, spot) for spot in spots if file.touches(spot.line, spot.end)]
-    return Said(tuple(findings), number)
+    return Said(tuple(findings), number, tuple(Skipped(file.path, "not UTF-8", "workflows") for file in odd))
+
+
+def _is_utf8(file: Changed) -> bool:
+    """zizmor stops at other files."""
+    try:
+        (file.new or b"").decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 async def _config(surroundings: Surroundings) -> tuple[str, ...]:
@@ -62,7 +72,7 @@ async def _config(surroundings: Surroundings) -> tuple[str, ...]:
 
 async def _spots(program: str, config: tuple[str, ...], name: str, surroundings: Surroundings, tree: str) -> list[Spot] | None:
     """None when zizmor does not take the file for a workflow or an action."""
-    limits = ("--min-confidence", "medium", "--min-severity", "low", "--no-progress", "--quiet", "--no-exit-codes")
+    limits = ("--min-confidence", "medium", "--min-severity", "medium", "--no-progress", "--quiet", "--no-exit-codes")
     argv = (program, "--offline", *config, *limits, "--format", "json-v1", "--", f"./{name}")
     printed, code = await output(argv, surroundings.folder / tree, surroundings, TIMEOUT, (0, NOTHING_READ))
     if code == NOTHING_READ:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//|[#/?]")
+LABEL = re.compile(r"[a-z0-9_-]+")
+"""In pages of a documentation, a name that its generator resolves."""
 UNFINISHED = re.compile(r"[{}<>$*|]")
 
 
@@ -69,6 +71,8 @@ def _line(file: Changed, target: str, first: int, last: int) -> int | None:
 
 async def _leads_somewhere(path: str, target: str, surroundings: Surroundings) -> bool:
     """Whether there is such a file or folder, or the source of such a page. What leads out of the repository is not judged."""
+    if LABEL.fullmatch(target) and "/" in path:
+        return True
     bare = re.split(r"[?#]", target, maxsplit=1)[0]
     goal = posixpath.normpath(posixpath.join(posixpath.dirname(path), spell(unquote(bare).encode())))
     if not bare or goal.startswith(".."):

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 PIECE, OVERLAP = 5000, 600
 """Characters of a long line that are looked at together, and how far pieces overlap."""
+FRAGMENT = 12
+"""Characters of the shortest token."""
 RANDOM = 3.0
 """Bits a character; what is repeated or counted up is an example."""
 EXAMPLES = re.compile(
@@ -118,10 +120,18 @@ def _values(text: str, detectors: "tuple[BasePlugin, ...]") -> Iterator[tuple[st
         piece = text[start : start + PIECE]
         for detector in detectors:
             for value in detector.analyze_string(piece):
-                yield detector.secret_type, value
+                yield detector.secret_type, _whole(detector, piece, value)
         for kind, shape in SHAPES.items():
             for match in shape.finditer(piece):
                 yield kind, match[0]
+
+
+def _whole(detector: "BasePlugin", piece: str, part: str) -> str:
+    """The whole token, where a detector's pattern has a group that holds its beginning alone."""
+    if len(part) >= FRAGMENT or detector.secret_type == "Basic Auth Credentials":
+        return part
+    matches = (match for pattern in getattr(detector, "denylist", ()) for match in pattern.finditer(piece))
+    return next((match[0] for match in matches if part in match.groups()), part)
 
 
 def _likely(kind: str, value: str, text: str, file: Changed) -> bool:

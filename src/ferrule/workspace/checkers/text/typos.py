@@ -18,6 +18,7 @@ SHORTEST = 4
 OFTEN = 3
 """A word that is added this often is a name."""
 LONGEST_LINE = 400
+QUOTES = (b'"', b"'", b"`")
 DATA = frozenset(
     ".json .lock .svg .csv .tsv .po .pot .ipynb .map .sum .xml .pem .crt .asc .sql .dic .aff .jsonl .ndjson .log .bib".split()  # noqa: SIM905
 )
@@ -98,11 +99,17 @@ def _readable(content: bytes) -> bool:
 
 
 def _counts(file: Changed, found: _Typo) -> bool:
-    """Whether it is a word of a changed line, and neither short, nor a part of an address, nor an abbreviation in capitals."""
+    """Whether it is a word of a changed line that somebody meant as English.
+
+    Not so what is short, a part of an address, an abbreviation in capitals, or the whole of a string: that is data.
+    """
     if file.touches(found.line_num, found.line_num) is None or not found.corrections or len(found.typo) < SHORTEST:
         return False
     raw = (file.new or b"").split(b"\n")[found.line_num - 1]
     if len(raw) > LONGEST_LINE or (found.typo.isupper() and len(found.typo) <= 6):
+        return False
+    before, after = raw[: found.byte_offset][-1:], raw[found.byte_offset + len(found.typo.encode()) :][:1]
+    if before in QUOTES and before == after:
         return False
     start = raw.rfind(b" ", 0, found.byte_offset) + 1
     end = raw.find(b" ", found.byte_offset)
