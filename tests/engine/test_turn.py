@@ -7,6 +7,7 @@ from ferrule.task.config.schema import Config, Environment
 from ferrule.types.messages import Results, ToolResult
 from ferrule.types.outcome import Outcome
 from ferrule.types.records import AssistantSaid, CallFinished, CallStarted, Receipt, TodosSet
+from ferrule.types.tools import Option, Question
 
 from .opening import Ran, call, ends, run, step
 
@@ -51,3 +52,9 @@ def test_an_answer_of_nothing_but_reasoning_is_stored_and_reminded_and_the_run_g
     ran = run(tmp_path, {"reasoning": "I wonder."}, ends("After all."))
     assert (ran.result.outcome, ran.result.result, ran.result.turns) == (Outcome.FINISHED, "After all.", 2)
     assert [entry.message.text for entry in ran.entries(AssistantSaid)] == ["", ""]
+
+
+def test_a_suggestion_may_name_a_mode(tmp_path: Path) -> None:
+    options = [{"text": "Plan it first.", "mode": "architect"}, {"text": "Just do it."}]
+    ran = run(tmp_path, step(call("ask_followup_question", question="How?", follow_up=options)))
+    assert ran.result.question == Question("How?", (Option("Plan it first.", "architect"), Option("Just do it.")))
