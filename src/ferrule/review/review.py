@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,12 +13,13 @@ from ferrule.types.result import RunResult, TaskEvent
 from ferrule.types.review import Finding, Severity, reaches
 from ferrule.types.tools import GateResult
 from ferrule.workspace.diff.anchors import Anchor, check, snippet
-from ferrule.workspace.diff.model import Line
+from ferrule.workspace.diff.model import Line, LineKind
 
 from .builtin import last_coverage
 from .subject import Shown, Subject
 
 FINDINGS_EXIT = 10
+HIDDEN = "[this line holds what looks like a secret; it is not shown]"
 
 
 class Coverage(Struct, frozen=True):
@@ -35,6 +37,15 @@ class Coverage(Struct, frozen=True):
         return f"Coverage: {len(self.files)} files of the change ({said}). {checks}"
 
 
+class CodeLine(Struct, frozen=True):
+    """A line around a finding. Its number is of the finding's side, else of the other; `about` marks the finding's own lines."""
+
+    number: int
+    mark: Literal[" ", "+", "-"]
+    text: str
+    about: bool
+
+
 class ReviewResult(Struct, frozen=True):
     """`run.exit_code` is 10 where a finished review has a finding as severe as was asked for."""
 
@@ -42,7 +53,7 @@ class ReviewResult(Struct, frozen=True):
     title: str
     findings: tuple[Finding, ...]
     coverage: Coverage
-    snippets: tuple[tuple[Line, ...], ...]
+    snippets: tuple[tuple[CodeLine, ...], ...]
 
 
 class Review:
@@ -99,7 +110,9 @@ class Review:
         )
         run = self._judged(run, findings)
         coverage = Coverage(self.subject.shown, last_coverage(tuple(conversation.messages)))
-        self.result = ReviewResult(run, self.subject.title, findings, coverage, tuple(map(self._snippet, findings)))
+        secret = frozenset((found.path, found.line) for found in findings if found.source.startswith("secrets/"))
+        snippets = tuple(self._snippet(finding, secret) for finding in findings)
+        self.result = ReviewResult(run, self.subject.title, findings, coverage, snippets)
         return run
 
     def _judged(self, run: RunResult, findings: tuple[Finding, ...]) -> RunResult:
@@ -109,7 +122,17 @@ class Review:
         gate = GateResult("findings", not reached, f"{self.fail_on} or worse: {'yes' if reached else 'none'}")
         return replace(run, verification=(*run.verification, gate), exit_code=FINDINGS_EXIT if reached else run.exit_code)
 
-    def _snippet(self, finding: Finding) -> tuple[Line, ...]:
+    def _snippet(self, finding: Finding, secret: frozenset[tuple[str, int | None]]) -> tuple[CodeLine, ...]:
+        """Lines that hold a secret are not shown: output is pasted and kept."""
         diff = self.subject.comparison.diff
         anchor = check(diff, finding.path, finding.line, finding.start_line, finding.side)
-        return snippet(diff, anchor, 2) if isinstance(anchor, Anchor) else ()
+        if not isinstance(anchor, Anchor):
+            return ()
+        return tuple(_code_line(line, anchor, (finding.path, line.new) in secret) for line in snippet(diff, anchor, 2))
+
+
+def _code_line(line: Line, anchor: Anchor, secret: bool) -> CodeLine:
+    own, other = (line.new, line.old) if anchor.side == "RIGHT" else (line.old, line.new)
+    about = own is not None and anchor.first is not None and anchor.line is not None and anchor.first <= own <= anchor.line
+    marks: dict[LineKind, Literal[" ", "+", "-"]] = {"context": " ", "added": "+", "deleted": "-"}
+    return CodeLine(own if own is not None else other or 0, marks[line.kind], HIDDEN if secret else line.text, about)

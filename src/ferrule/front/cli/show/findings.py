@@ -1,0 +1,58 @@
+"""Findings for a person: each with the lines of code around it, then what was looked at."""
+
+from itertools import groupby
+
+from ferrule.review.review import CodeLine, ReviewResult
+from ferrule.types.review import Finding, Severity
+
+from .terminal import BOLD, DIM, GREEN, RED, YELLOW, Look, clean
+
+STYLES: dict[Severity, str] = {"blocking": RED, "should-fix": YELLOW, "nit": DIM}
+MARK_STYLES = {"+": GREEN, "-": RED, " ": ""}
+
+
+def findings_text(result: ReviewResult, look: Look) -> str:
+    """Complete lines. The coverage line is always there."""
+    pairs = list(zip(result.findings, result.snippets, strict=True))
+    lines = []
+    for path, members in groupby(pairs, key=lambda pair: pair[0].path):
+        lines += [look.paint(clean(path), BOLD)]
+        for finding, code in members:
+            lines += ["", *_finding(finding, look), *_code(finding, code, look)]
+        lines.append("")
+    lines.append(_counts(result, look))
+    lines.append(look.paint(clean(result.coverage.line), DIM))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _finding(finding: Finding, look: Look) -> list[str]:
+    where = f"{finding.path}:{finding.first}" if finding.line is not None else finding.path
+    old = " (old side)" if finding.side == "LEFT" and finding.line is not None else ""
+    source = f"  {look.paint(clean(finding.source), DIM)}" if finding.source else ""
+    head = f"  {look.paint(finding.severity, STYLES[finding.severity])}  {clean(where)}{old}{source}"
+    return [head, *(f"    {line}" for line in clean(finding.text).splitlines())]
+
+
+def _code(finding: Finding, code: tuple[CodeLine, ...], look: Look) -> list[str]:
+    width = len(str(max((line.number for line in code), default=0)))
+    lines = []
+    for line in code:
+        about = ">" if line.about else " "
+        text = f"{line.number:>{width}} {line.mark}{clean(line.text)}"
+        lines.append(f"    {about} {look.paint(text, MARK_STYLES[line.mark])}")
+    if finding.suggestion is not None:
+        lines += ["    suggested:", *(f"      {look.paint(clean(line), GREEN)}" for line in finding.suggestion.split("\n"))]
+    return lines
+
+
+def _counts(result: ReviewResult, look: Look) -> str:
+    if result.run.outcome != "finished":
+        return look.paint(
+            f"The review did not end by its own act ({result.run.outcome}); what was found so far stands above.", YELLOW
+        )
+    if not result.findings:
+        return f"No findings in {clean(result.title)}."
+    counts = [
+        (level, sum(finding.severity == level for finding in result.findings)) for level in ("blocking", "should-fix", "nit")
+    ]
+    return f"{', '.join(f'{count} {level}' for level, count in counts if count)} in {clean(result.title)}."
