@@ -30,8 +30,8 @@ class Task:
     """`session_id` is None where nothing is kept (`--no-session`). `remark` is for the person, at the start. `opened` is the last
     record that was there when the task was opened.
 
-    `closers` are awaited by `close`, in reverse. `receipt_to` gets the receipt as a file; a run whose receipt cannot be written is
-    not finished.
+    `closers` are awaited by `close`, in reverse. `receipt_to` gets the receipt as a file; a run whose receipt cannot be
+    written is not finished.
     """
 
     session_id: str | None

@@ -45,6 +45,6 @@ def demo(invocation: Invocation, environ: Mapping[str, str]) -> int:
             user_folder=user_file(environ).parent,
             no_session=True,
         )
-        code = start(options, invocation.output_format)
+        code = start(options, invocation.output_format, invocation.receipt)
     err.text("\n" + CLOSING)
     return code

@@ -1,9 +1,10 @@
-"""`ferrule sessions list | show ID | rm ID`."""
+"""`ferrule sessions list | show ID | search TEXT | export ID | rm ID`."""
 
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -16,6 +17,9 @@ from .show.output import deliver, standard_error
 from .show.progress import MARKS, telling
 from .show.terminal import clean, one_line
 
+if TYPE_CHECKING:
+    from ferrule.task.sessions.search import Hit
+
 RESULT_LINES = 6
 WIDTH = 100
 
@@ -26,6 +30,12 @@ def sessions(invocation: Invocation, environ: Mapping[str, str]) -> int:
     match invocation.action:
         case "list":
             return _list(environ, None if invocation.everything else invocation.folder, json)
+        case "search":
+            return _search(environ, None if invocation.everything else invocation.folder, invocation.words[0], json)
+        case "export":
+            from .export import export
+
+            return export(invocation, environ)
         case "show":
             stored = asyncio.run(read_session(environ, invocation.words[0]))
             return deliver(_as_json({"session": stored.info, "records": stored.records}) if json else conversation(stored))
@@ -47,6 +57,36 @@ def _list(environ: Mapping[str, str], folder: Path | None, json: bool) -> int:
     where = "" if folder is None else f" of {clean(str(folder))}; ferrule sessions list --all shows those of other folders"
     standard_error().text(f"ferrule: there are no sessions{where}\n")
     return 0
+
+
+def _search(environ: Mapping[str, str], folder: Path | None, text: str, json: bool) -> int:
+    """Exit code 1 where a session could not be searched to its end."""
+    from ferrule.task.sessions.search import search_sessions
+
+    found = asyncio.run(search_sessions(environ, folder, text))
+    for problem in found.problems:
+        standard_error().text(f"ferrule: {clean(problem)}\n")
+    code = 1 if found.problems else 0
+    if json:
+        return deliver(_as_json(found), code)
+    if not found.hits:
+        more = "" if folder is None else "; ferrule sessions search TEXT --all looks in those of other folders too"
+        counted = f"{found.sessions} session{'' if found.sessions == 1 else 's'}"
+        standard_error().text(f"ferrule: {counted} searched, nothing found{more}\n")
+    return deliver(hits(found.hits), code)
+
+
+def hits(found: "Sequence[Hit]") -> str:
+    """The matches under the session that they stand in, each with the number of its record."""
+    text = ""
+    session = ""
+    for hit in found:
+        if hit.session != session:
+            session = hit.session
+            text += f"{session}\n"
+        times = f" ({hit.times} times)" if hit.times > 1 else ""
+        text += f"  {hit.seq:>5}  {one_line(hit.place, WIDTH)}{times}: {one_line(hit.snippet, 2 * WIDTH)}\n"
+    return text
 
 
 def table(found: Sequence[SessionInfo], with_folder: bool) -> str:

@@ -1,7 +1,8 @@
 """From options to a finished run with everything shown: shared by an ordinary task and the demo."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ferrule.task.config.layers import Flag, load
@@ -15,6 +16,7 @@ from .show.views import PersonView, StreamView, View
 
 if TYPE_CHECKING:
     from ferrule.task.open import TaskOptions
+    from ferrule.task.task import Task
 
 
 def configured(invocation: Invocation, environ: Mapping[str, str]) -> Config:
@@ -25,16 +27,41 @@ def configured(invocation: Invocation, environ: Mapping[str, str]) -> Config:
     return loaded.config
 
 
-def start(options: "TaskOptions", output_format: str) -> int:
-    """Run and return the exit code. A result that cannot be written is a failure, unless its reader has just gone."""
+def start(options: "TaskOptions", output_format: str, receipt: Path | None = None) -> int:
+    """Run and return the exit code. A result that cannot be written is a failure, unless its reader has just gone.
+
+    The receipt goes to the file `receipt`; raises UsageError, before anything is run, where no file can be written there.
+    """
     from ferrule.task.open import open_task
 
+    opening = with_receipt(lambda: open_task(options), receipt)
     out, err = standard_output(), standard_error()
     view: View = StreamView(out)
     if output_format != "stream-json":
         view = PersonView(out, err, look_of(sys.stderr, options.environ), json=output_format == "json")
-    result = run_task(lambda: open_task(options), options.folder, view, err, last=True)
+    result = run_task(opening, options.folder, view, err, last=True)
     if out.problem:
         err.text(f"ferrule: the result could not be written to standard output: {out.problem}\n")
         return result.exit_code or 1
     return result.exit_code
+
+
+def with_receipt(opening: "Callable[[], Awaitable[Task]]", written: Path | None) -> "Callable[[], Awaitable[Task]]":
+    """Opens a task that writes its receipt to a file when it ends. Raises UsageError now where that cannot be done."""
+    if written is None:
+        return opening
+    from ferrule.task.receipts.file import reserve
+
+    target = reserve(written)
+
+    async def opened() -> "Task":
+        task = await opening()
+        try:
+            target.begin()
+        except BaseException:
+            await task.close()
+            raise
+        task.receipt_to = target
+        return task
+
+    return opened

@@ -43,7 +43,7 @@ def receipt_file(record: Record, session_id: str | None, task_id: str, folder: s
 
 def flat(file: ReceiptFile) -> dict[str, Any]:
     """The fields as they stand in the file."""
-    fields: dict[str, Any] = msgspec.to_builtins(file)
+    fields: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(file))
     receipt = fields.pop("receipt")
     del receipt["type"]
     return {**fields, **receipt}

@@ -8,6 +8,7 @@ from msgspec import Struct
 from ferrule.store.index import SessionInfo as SessionInfo
 from ferrule.store.private import state_folder
 from ferrule.store.sessions import Sessions
+from ferrule.types.errors import StoreError
 from ferrule.types.names import spell
 from ferrule.types.records import Record
 
@@ -31,6 +32,22 @@ async def read_session(environ: Mapping[str, str], written: str) -> StoredSessio
     read = tuple([record async for record in found.reader(id).records()])
     info = next(info for info in found.list() if info.id == id)
     return StoredSession(info, read)
+
+
+async def read_session_part(environ: Mapping[str, str], written: str) -> tuple[StoredSession, str]:
+    """As `read_session`; of a damaged one what stands before the damage, and why there is no more."""
+    found = _sessions(environ)
+    id = found.find(written)
+    info = next(info for info in found.list() if info.id == id)
+    read: list[Record] = []
+    try:
+        async for record in found.reader(id).records():
+            read.append(record)
+    except StoreError as error:
+        if not read:
+            raise
+        return StoredSession(info, tuple(read)), str(error)
+    return StoredSession(info, tuple(read)), ""
 
 
 def remove_session(environ: Mapping[str, str], written: str) -> str:

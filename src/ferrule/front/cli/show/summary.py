@@ -54,6 +54,7 @@ def _gate(gate: GateResult, look: Look) -> str:
     said = [f"exit {gate.exit_code}"] if gate.exit_code is not None else []
     said += [duration(gate.seconds)] if gate.seconds is not None else []
     said += [gate.detail] if gate.detail and not gate.passed else []
+    said += [f"its tests were changed in this run: {', '.join(gate.changed_tests)}"] if gate.changed_tests else []
     about = f"{gate.gate}: {gate.command}" if gate.command else gate.gate
     more = f" ({', '.join(said)})" if said else ""
     return f"  {mark} {one_line(about + more, look.width - 4)}"

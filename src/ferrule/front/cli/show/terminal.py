@@ -6,7 +6,20 @@ from typing import NamedTuple, TextIO
 
 DIM, RED, GREEN, YELLOW, BOLD = "2", "31", "32", "33", "1"
 
-_PLAIN = {"✓": "+", "✗": "x", "⊘": "!", "‖": "~", "↷": "-", "?": "?", "↻": "~", "⚒": "*", "…": "...", "·": "-", "●": "*"}
+_PLAIN = {
+    "✓": "+",
+    "✗": "x",
+    "⊘": "!",
+    "‖": "~",
+    "↷": "-",
+    "?": "?",
+    "↻": "~",
+    "⚒": "*",
+    "…": "...",
+    "·": "-",
+    "●": "*",
+    "›": ">",
+}
 _REORDERING = (0x200E, 0x200F, 0x061C, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _VISIBLE = (
     {code: chr(0x2400 + code) for code in range(0x20) if code not in (0x09, 0x0A)}

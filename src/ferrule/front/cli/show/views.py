@@ -9,7 +9,7 @@ from ferrule.types.result import RunResult, TaskEvent
 from .output import Pipe, SessionEvent, event_line, result_json, result_line
 from .progress import Progress
 from .summary import summary
-from .terminal import DIM, Look, clean
+from .terminal import DIM, Look, clean, one_line
 
 
 class Opened(Protocol):
@@ -62,6 +62,10 @@ class PersonView:
 
     def event(self, event: TaskEvent) -> None:
         self.progress.show(event)
+
+    def remark(self, text: str) -> None:
+        """A line of somebody else's words or about the showing itself."""
+        self.progress.line(self.look.paint(f"{self.look.symbol('›')} {one_line(text, self.look.width - 2)}", DIM))
 
     def end(self, result: RunResult) -> None:
         self.progress.finish()
