@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ferrule.types.errors import UsageError
 
-from .flags import BY_NAME, COMMANDS, FROM_ELSEWHERE, RUN, FlagSpec
+from .flags import BY_NAME, COMMANDS, FROM_ELSEWHERE, NEEDS, REVIEW, RUN, TAKES, FlagSpec
 
 
 class Given(NamedTuple):
@@ -15,6 +15,15 @@ class Given(NamedTuple):
     key: str
     texts: tuple[str, ...]
     flag: str
+
+
+class ReviewOf(NamedTuple):
+    """What `ferrule review` is to look at: at most one of `base`, `staged` and `commit`."""
+
+    base: str | None = None
+    staged: bool = False
+    commit: str | None = None
+    fail_on: str | None = None
 
 
 class Invocation(NamedTuple):
@@ -33,6 +42,13 @@ class Invocation(NamedTuple):
     settings: tuple[Given, ...] = ()
     output_format: str = "text"
     everything: bool = False
+    receipt: Path | None = None
+    journal: Path | None = None
+    export_format: str = "markdown"
+    output: str | None = None
+    until: int | None = None
+    speed: float | None = None
+    review: "ReviewOf | None" = None
     help: bool = False
     version: bool = False
 
@@ -44,7 +60,7 @@ def understand(arguments: Sequence[str]) -> Invocation:
         return Invocation(help="--help" in given, version="--version" in given)
     command, action, words = _command(bare, headless="--print" in given)
     for name in given:
-        _belongs(BY_NAME[name], command)
+        _belongs(BY_NAME[name], command, action)
     prompt, words = _prompt(given, command, words)
     _exclude(given, "--continue", "--resume")
     for flag in ("--continue", "--resume"):
@@ -63,6 +79,13 @@ def understand(arguments: Sequence[str]) -> Invocation:
         settings=tuple(Given(BY_NAME[name].key, tuple(texts), name) for name, texts in given.items() if BY_NAME[name].key),
         output_format=_format(_text(given, "--output-format") or "text", command),
         everything="--all" in given,
+        receipt=_path(given, "--receipt"),
+        journal=_path(given, "--journal"),
+        export_format=_text(given, "--format") or "markdown",
+        output=_text(given, "--output"),
+        until=_whole(given, "--until"),
+        speed=_above_zero(given, "--speed"),
+        review=_review(given) if command == REVIEW else None,
     )
 
 
@@ -133,6 +156,8 @@ def _is_flag(word: str) -> bool:
 
 
 def _command(words: list[str], headless: bool) -> tuple[str, str, tuple[str, ...]]:
+    if words[:1] == [REVIEW]:
+        return REVIEW, "", tuple(words[1:])
     if not words or headless:
         return RUN, "", tuple(words)
     command, rest = words[0], words[1:]
@@ -140,20 +165,22 @@ def _command(words: list[str], headless: bool) -> tuple[str, str, tuple[str, ...
         raise UsageError(_no_command(command, words))
     actions = COMMANDS[command]
     if not actions:
-        return command, "", _exactly(command, rest, 0)
+        return command, "", _exactly(command, rest)
     if not rest:
         raise UsageError(f"ferrule {command} needs one of: {', '.join(actions)}")
     action, rest = rest[0], rest[1:]
     if action not in actions:
         raise UsageError(f'"{command} {action}" is no command; known: {", ".join(f"{command} {known}" for known in actions)}')
-    return command, action, _exactly(f"{command} {action}", rest, 1 if action in ("show", "rm") and command == "sessions" else 0)
+    return command, action, _exactly(f"{command} {action}", rest)
 
 
-def _exactly(command: str, words: list[str], count: int) -> tuple[str, ...]:
+def _exactly(command: str, words: list[str]) -> tuple[str, ...]:
+    count = 1 if command in TAKES else 0
     if len(words) < count:
-        raise UsageError(f"{command} needs a session: ferrule {command} ID (ferrule sessions list shows them)")
+        raise UsageError(f"{command} needs {NEEDS[TAKES[command]].format(command)}")
     if len(words) > count:
-        raise UsageError(f'{command} does not take "{words[count]}"')
+        quote = "; quote it" if TAKES.get(command) == "TEXT" else ""
+        raise UsageError(f'{command} does not take "{words[count]}"{quote}')
     return tuple(words)
 
 
@@ -168,16 +195,19 @@ def _no_command(word: str, words: list[str]) -> str:
     return f'"{word}" is no command; to give a task, write: ferrule -p {shlex.quote(" ".join(words))}'
 
 
-def _belongs(flag: FlagSpec, command: str) -> None:
-    if command in flag.commands:
+def _belongs(flag: FlagSpec, command: str, action: str) -> None:
+    if command in flag.commands and (not flag.actions or action in flag.actions):
         return
     if command == RUN:
-        raise UsageError(f"{flag.name} belongs to: {', '.join(f'ferrule {name}' for name in flag.commands)}")
-    raise UsageError(f"ferrule {command} does not take {flag.name}")
+        homes = [f"{name} {act}".strip() for name in flag.commands for act in flag.actions or ("",)]
+        raise UsageError(f"{flag.name} belongs to: {', '.join(f'ferrule {home}' for home in homes)}")
+    raise UsageError(f"ferrule {f'{command} {action}'.strip() if flag.actions else command} does not take {flag.name}")
 
 
 def _prompt(given: dict[str, list[str]], command: str, words: tuple[str, ...]) -> tuple[str | None, tuple[str, ...]]:
-    """The prompt is what follows `-p`, or the only word where `-p` stands alone."""
+    """The prompt is what follows `-p`, or the only word where `-p` stands alone; the words of a review are paths."""
+    if command == REVIEW:
+        return _text(given, "--print"), words
     if command != RUN:
         return None, words
     texts = [*given.get("--print", ()), *words]
@@ -195,6 +225,12 @@ def _readable(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
+def _review(given: dict[str, list[str]]) -> ReviewOf:
+    for one, other in (("--base", "--staged"), ("--base", "--commit"), ("--staged", "--commit")):
+        _exclude(given, one, other)
+    return ReviewOf(_text(given, "--base"), "--staged" in given, _text(given, "--commit"), _text(given, "--fail-on"))
+
+
 def _exclude(given: dict[str, list[str]], one: str, other: str) -> None:
     if one in given and other in given:
         raise UsageError(f"{one} and {other} exclude each other")
@@ -205,6 +241,31 @@ def _text(given: dict[str, list[str]], name: str) -> str | None:
     if texts and not texts[-1].strip():
         raise UsageError(f"{name} needs a value that is not empty: {name} {BY_NAME[name].value}")
     return texts[-1] if texts else None
+
+
+def _path(given: dict[str, list[str]], name: str) -> Path | None:
+    text = _text(given, name)
+    return None if text is None else Path(text).expanduser()
+
+
+def _whole(given: dict[str, list[str]], name: str) -> int | None:
+    text = _text(given, name)
+    if text is not None and not (text.isascii() and text.isdigit() and 0 < len(text) < 19 and int(text)):
+        raise UsageError(f'{name} must be a whole number of at least 1, not "{text}"')
+    return None if text is None else int(text)
+
+
+def _above_zero(given: dict[str, list[str]], name: str) -> float | None:
+    text = _text(given, name)
+    if text is None:
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise UsageError(f'{name} must be a number above 0, such as 1 (as it was) or 10 (ten times as fast), not "{text}"')
+    return number
 
 
 def _here() -> Path:
@@ -227,6 +288,10 @@ def _folder(text: str, flag: str) -> Path:
 
 
 def _format(name: str, command: str) -> str:
-    if name == "stream-json" and command not in (RUN, "demo"):
+    if name == "sarif" and command != REVIEW:
+        raise UsageError("only ferrule review writes sarif")
+    if name == "stream-json" and command not in (RUN, REVIEW, "demo", "replay"):
         raise UsageError(f"ferrule {command} writes text or json, not stream-json")
+    if name == "json" and command == "replay":
+        raise UsageError("ferrule replay writes text or stream-json, not json")
     return name

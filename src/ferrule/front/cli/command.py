@@ -51,6 +51,14 @@ def _dispatch(invocation: Invocation, environ: Mapping[str, str]) -> int:
             from .sessions import sessions
 
             return sessions(invocation, environ)
+        case "replay":
+            from .replay import replay_session
+
+            return replay_session(invocation, environ)
+        case "receipt":
+            from .receipt import verify
+
+            return verify(invocation, environ)
         case "config":
             from .config import show_config
 
@@ -63,6 +71,10 @@ def _dispatch(invocation: Invocation, environ: Mapping[str, str]) -> int:
             from .demo import demo
 
             return demo(invocation, environ)
+        case "review":
+            from .review import review
+
+            return review(invocation, environ)
         case _:
             return _run(invocation, environ)
 
@@ -91,7 +103,7 @@ def _run(invocation: Invocation, environ: Mapping[str, str]) -> int:
         user_folder=user_file(environ).parent,
         append_system_prompt=invocation.append_system_prompt,
     )
-    return start(options, invocation.output_format)
+    return start(options, invocation.output_format, invocation.receipt)
 
 
 def note(text: str) -> None:

@@ -4,15 +4,35 @@ from typing import NamedTuple
 
 RUN = "run"
 COMMANDS = {
-    "sessions": ("list", "show", "rm"),
+    "sessions": ("list", "show", "search", "export", "rm"),
+    "replay": (),
+    "receipt": ("verify",),
     "config": ("show",),
     "doctor": (),
     "demo": (),
+    "review": (),
+}
+
+
+TAKES = {
+    **dict.fromkeys(("sessions show", "sessions export", "sessions rm", "replay"), "ID"),
+    "sessions search": "TEXT",
+    "receipt verify": "FILE",
+}
+"""The one word that follows a command; no other command takes one."""
+
+NEEDS = {
+    "ID": "a session: ferrule {} ID (ferrule sessions list shows them)",
+    "TEXT": "what to look for: ferrule {} TEXT",
+    "FILE": "a receipt: ferrule {} FILE (written by --receipt FILE)",
 }
 
 
 class FlagSpec(NamedTuple):
-    """`value` names what follows the flag, empty for a switch; `key` is the setting that the flag sets, if it does."""
+    """`value` names what follows the flag, empty for a switch; `key` is the setting that the flag sets, if it does.
+
+    `actions` are those of its command that take it, empty for all.
+    """
 
     names: tuple[str, ...]
     value: str = ""
@@ -20,22 +40,29 @@ class FlagSpec(NamedTuple):
     many: bool = False
     choices: tuple[str, ...] = ()
     commands: tuple[str, ...] = (RUN,)
+    actions: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
         return self.names[-1]
 
 
-SETTING = (RUN, "config", "demo")
+REVIEW = "review"
+TASK = (RUN, REVIEW)
+SETTING = (RUN, REVIEW, "config", "demo")
 ALL = (RUN, *COMMANDS)
 
 FLAGS = (
-    FlagSpec(("-p", "--print"), "PROMPT"),
-    FlagSpec(("-c", "--continue")),
-    FlagSpec(("-r", "--resume"), "ID"),
+    FlagSpec(("-p", "--print"), "PROMPT", commands=TASK),
+    FlagSpec(("-c", "--continue"), commands=TASK),
+    FlagSpec(("-r", "--resume"), "ID", commands=TASK),
+    FlagSpec(("--base",), "REF", commands=(REVIEW,)),
+    FlagSpec(("--staged",), commands=(REVIEW,)),
+    FlagSpec(("--commit",), "SHA", commands=(REVIEW,)),
+    FlagSpec(("--fail-on",), "SEVERITY", choices=("blocking", "should-fix", "nit"), commands=(REVIEW,)),
     FlagSpec(("-C",), "DIR", commands=ALL),
     FlagSpec(("--add-dir",), "DIR", many=True),
-    FlagSpec(("--no-session",)),
+    FlagSpec(("--no-session",), commands=TASK),
     FlagSpec(("--append-system-prompt",), "TEXT"),
     FlagSpec(("--model",), "NAME", "model", commands=SETTING),
     FlagSpec(("--effort",), "LEVEL", "effort", commands=SETTING),
@@ -47,8 +74,14 @@ FLAGS = (
     FlagSpec(("--max-tokens",), "N", "limits.tokens", commands=SETTING),
     FlagSpec(("--max-cost",), "USD", "limits.cost", commands=SETTING),
     FlagSpec(("--max-time",), "TIME", "limits.time", commands=SETTING),
-    FlagSpec(("--output-format",), "FORMAT", choices=("text", "json", "stream-json"), commands=ALL),
-    FlagSpec(("--all",), commands=("sessions",)),
+    FlagSpec(("--output-format",), "FORMAT", choices=("text", "json", "stream-json", "sarif"), commands=ALL),
+    FlagSpec(("--receipt",), "FILE", commands=(RUN, REVIEW, "demo")),
+    FlagSpec(("--all",), commands=("sessions",), actions=("list", "search")),
+    FlagSpec(("--format",), "FORMAT", choices=("markdown", "jsonl"), commands=("sessions",), actions=("export",)),
+    FlagSpec(("-o", "--output"), "FILE", commands=("sessions",), actions=("export",)),
+    FlagSpec(("--journal",), "EXPORT", commands=("receipt",)),
+    FlagSpec(("--until",), "SEQ", commands=("replay",)),
+    FlagSpec(("--speed",), "N", commands=("replay",)),
     FlagSpec(("--version",), commands=ALL),
     FlagSpec(("-h", "--help"), commands=ALL),
 )
@@ -72,5 +105,4 @@ FROM_ELSEWHERE = {
     "--workdir": "-C DIR",
     "--cwd": "-C DIR",
     "--json": "--output-format json",
-    "-o": "--output-format FORMAT",
 }

@@ -28,10 +28,17 @@ Rights
 Limits
   --max-turns N   --max-tokens N   --max-cost USD   --max-time 90s|10m|2h
 Output
-  --output-format FORMAT   text, json or stream-json; progress goes to stderr
+  --output-format FORMAT   text, json, stream-json, or sarif (review)
+  --receipt FILE           write the evidence of the run, which can be verified
   -h, --help   --version
+Review
+  review [--base REF | --staged | --commit SHA] [--fail-on SEVERITY] [PATH…]
+                           of the working tree; by checks if there is no model
 Commands
-  sessions list [--all] | show ID | rm ID      config show      doctor      demo
+  sessions list [--all] | show ID | search TEXT [--all] | rm ID
+  sessions export ID [--format markdown|jsonl] [-o, --output FILE]
+  receipt verify FILE [--journal EXPORT]   replay ID [--until SEQ] [--speed N]
+  config show   doctor   demo
 Settings
   ~/.config/ferrule/config.toml < .ferrule/config.toml (trusted folders only)
   < FERRULE_KEY < flags; ferrule config show tells where each value comes from
