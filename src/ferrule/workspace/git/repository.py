@@ -95,7 +95,8 @@ class Git:
 
     async def _commit(self, ref: str) -> str | None:
         ended, output = await self.run(["rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}"])
-        return output.decode().strip() if ended.exit_code == 0 else None
+        id = output.decode(errors="replace").strip()
+        return id if ended.exit_code == 0 and _ID.match(id) else None
 
     async def merge_base(self, one: str, other: str) -> str:
         """The best common ancestor of two commits. UsageError where there is none."""
