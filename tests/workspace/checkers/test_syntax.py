@@ -44,9 +44,10 @@ def test_what_parses_is_no_finding(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", BAD)
-def test_what_no_longer_parses_is_a_blocking_finding(path: str) -> None:
+def test_what_no_longer_parses_is_a_finding_that_weighs_what_the_grammar_is_worth(path: str) -> None:
+    weight = "should-fix" if path in ("a.c", "a.cpp", "a.css", "a.sh", "a.php") else "blocking"
     found = findings(changed(path, BAD[path], GOOD[path]), checker=syntax())
-    assert [(each.rule, each.severity, each.path) for each in found] == [("parse-error", "blocking", path)]
+    assert [(each.rule, each.severity, each.path) for each in found] == [("parse-error", weight, path)]
 
 
 def test_a_finding_tells_what_stands_there() -> None:
@@ -73,8 +74,9 @@ def test_a_file_that_did_not_parse_before_is_skipped_and_told() -> None:
     assert said.coverage.skipped == (Skipped("a.js", "did not parse as JavaScript before the change either", "syntax"),)
 
 
-def test_a_new_c_file_that_does_not_parse_is_skipped_and_told() -> None:
-    said = report(changed("a.c", "MACRO(int) { BEGIN x END\n"), checkers=(syntax(),))
+@pytest.mark.parametrize("path", ["a.c", "a.cpp", "a.css", "a.sh", "a.php"])
+def test_a_new_file_that_its_grammar_may_misread_is_skipped_and_told(path: str) -> None:
+    said = report(changed(path, BAD[path]), checkers=(syntax(),))
     assert (said.findings, [each.checker for each in said.coverage.skipped]) == ((), ["syntax"])
 
 

@@ -12,8 +12,11 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Node
 
 SHOWN = 40
-MACROS = ("C", "C++")
-"""Languages whose macros may hide correct code from a parser: a new file has nothing to be compared with."""
+LOOSE = ("C", "C++", "CSS", "shell", "PHP")
+"""Languages of which the grammars refuse one correct file in two (C, for its macros) to fifty (PHP), tried on installed software.
+
+A new file of theirs that does not parse is not judged, having nothing to be compared with.
+"""
 
 
 def syntax() -> Checker:
@@ -54,8 +57,8 @@ def _judge(file: Changed, name: str, grammar: "Language") -> CheckFinding | Skip
             return Skipped(file.path, f"did not parse as {name} before the change either", "syntax")
     except TimeoutError as problem:
         return Skipped(file.path, str(problem), "syntax")
-    if file.old is None and name in MACROS:
-        return Skipped(file.path, f"a new {name} file that may use macros that its parser does not know", "syntax")
+    if file.old is None and name in LOOSE:
+        return Skipped(file.path, f"a new {name} file with something that the grammar does not know", "syntax")
     return _finding(file, name, broken)
 
 
@@ -66,9 +69,8 @@ def _finding(file: Changed, name: str, broken: "list[Node]") -> CheckFinding:
     line = file.touches(row, node.end_point.row + 1) or file.nearest(row)
     where = "" if line == row else f" (noticed at line {row})"
     what = f"`{node.type}` is missing" if node.is_missing else f"unexpected `{_shown(node)}`"
-    return CheckFinding(
-        file.path, line, line, "syntax", "parse-error", "blocking", f"This no longer parses as {name}: {what}{where}."
-    )
+    said = f"This no longer parses as {name}: {what}{where}."
+    return CheckFinding(file.path, line, line, "syntax", "parse-error", "should-fix" if name in LOOSE else "blocking", said)
 
 
 def _shown(node: "Node") -> str:
