@@ -109,7 +109,7 @@ def repo(tmp_path: Path) -> Repository:
     for name in NAMES:
         made.write(name, b"changed\n")
         made.write(f"new-{name}", b"new\n")
-    made.write("sub/x.evil", b"changed\n")
+    made.write("sub/x.evil", b"y\n")
     made.write("sub/new.evil", b"new\n")
     return made
 
@@ -141,7 +141,7 @@ def test_no_configured_program_runs(repo: Repository, trap: Trap) -> None:
     clean = shown(asked(repo.root, everything))
     (repo.root / ".gitattributes").write_bytes(ATTRIBUTES)
     (repo.root / ".git/info/attributes").write_bytes(ATTRIBUTES)
-    (repo.root / "sub/.gitattributes").write_bytes(ATTRIBUTES)
+    (repo.root / "sub/.gitattributes").write_bytes(b"*.evil filter=of-submodule\n")
     repo.config(trap.text() + "[extensions]\n\tworktreeConfig = true\n")
     (repo.root / ".git/config.worktree").write_text(WORKTREE.format(program=trap.program))
     for folder in (repo.root / ".git", repo.root / ".git/modules/sub"):
@@ -149,7 +149,7 @@ def test_no_configured_program_runs(repo: Repository, trap: Trap) -> None:
             (folder / "hooks").mkdir(exist_ok=True)
             (folder / "hooks" / name).symlink_to(trap.program)
     with (repo.root / ".git/modules/sub/config").open("a") as file:
-        file.write(trap.text())
+        file.write(trap.text().replace("evil", "of-submodule"))
     assert shown(asked(repo.root, everything)) == clean
     assert trap.run == []
     untracked = sorted([*NAMES, *(f"new-{name}" for name in NAMES)])
