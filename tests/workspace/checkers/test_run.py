@@ -162,6 +162,20 @@ def test_a_clean_change_has_no_findings_and_tells_what_was_checked() -> None:
     assert (said.coverage.files, said.coverage.lines, said.coverage.skipped) == (4, 4, ())
 
 
+def test_no_other_finding_shows_a_secret() -> None:
+    key = "ghp_" + "Zk9QmWv3" + "T7xLr2Pn" + "B5cYd8Hs" + "J4fGa6Ut" + "E1wK"
+    source = f"key = '{key}'  # recieve it\n"
+    broken = f"f();\nlet x = ){key};\n"
+    said = report(changed("a.py", source), changed("a.js", broken), checkers=checkers())
+    assert {(each.path, each.rule) for each in said.findings} == {
+        ("a.py", "github-token"),
+        ("a.py", "typo"),
+        ("a.js", "github-token"),
+        ("a.js", "parse-error"),
+    }
+    assert all(key[at : at + 8] not in repr(said) for at in range(len(key) - 7))
+
+
 NAMES = ("a.py", "a.js", "a.json", "a.yml", "a.toml", "setup.cfg", "a.xml", "a.md", "a.css", ".github/workflows/a.yml", "a.rb")
 
 

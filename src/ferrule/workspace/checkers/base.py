@@ -2,7 +2,7 @@
 
 import bisect
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Literal
@@ -157,11 +157,12 @@ class Surroundings:
 
 @dataclass(frozen=True)
 class Said:
-    """What a checker found. `version` is empty where it has none of its own."""
+    """What a checker found. `version` is empty where it has none of its own. `hide` are values that no finding may show."""
 
     findings: tuple[CheckFinding, ...]
     version: str = ""
     skipped: tuple[Skipped, ...] = ()
+    hide: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,8 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from ferrule.process.protocol import Processes
 
 from .base import (
@@ -24,6 +26,8 @@ from .base import (
 )
 
 AT_ONCE = 2
+SHOWN_OF_SECRET = 8
+"""Characters of a secret value, as many as a finding may not show."""
 
 
 async def run_all(
@@ -50,7 +54,8 @@ async def run_all(
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(one(checker)) for checker in checkers]
     done = [result for task in tasks if (result := task.result()) is not None]
-    findings = _ordered([finding for _, said in done for finding in said.findings])
+    hidden = tuple(value for _, said in done for value in said.hide)
+    findings = _ordered([_without(finding, hidden) for _, said in done for finding in said.findings])
     unfit = [Skipped(file.path, reason) for file in files if (reason := _unfit(file)) is not None]
     skipped = tuple(sorted({*unfit, *(each for _, said in done for each in said.skipped)}))
     lines = sum(len(file.lines) for file in files)
@@ -86,6 +91,15 @@ async def _one(checker: Checker, files: tuple[Changed, ...], surroundings: Surro
     ) as problem:  # a checker is made of other people's code; its bug must be told, and must not take the others along
         return ended("failed", f"{type(problem).__name__}: {problem}")
     return CheckerRun(checker.name, said.version, "ran", len(files)), said
+
+
+def _without(finding: CheckFinding, hidden: tuple[str, ...]) -> CheckFinding:
+    """The finding as it may be shown. Of a text that was cut short, the beginning of a value may be there."""
+    if any(value in (finding.suggestion or "") for value in hidden):
+        finding = replace(finding, suggestion=None)
+    if any(len(value) >= SHOWN_OF_SECRET and value[:SHOWN_OF_SECRET] in finding.text for value in hidden):
+        finding = replace(finding, text=f"A `{finding.rule}` finding whose text would show a secret.")
+    return finding
 
 
 def _ordered(findings: list[CheckFinding]) -> tuple[CheckFinding, ...]:

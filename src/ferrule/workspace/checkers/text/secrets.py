@@ -9,7 +9,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ferrule.workspace.checkers.base import Changed, Checker, CheckFinding, Missing, Said, Severity, Surroundings, each_file
@@ -23,6 +23,8 @@ FRAGMENT = 12
 """Characters of the shortest token."""
 RANDOM = 3.0
 """Bits a character; what is repeated or counted up is an example."""
+KEY_LINES = 200
+"""Lines of the longest private key."""
 EXAMPLES = re.compile(
     r"example|x{6,}|0{6,}|1234567|abcdef|dummy|placeholder|redacted|your[_-]|fake|sample|changeme|\.\.\.|\*{3}", re.IGNORECASE
 )
@@ -56,8 +58,9 @@ async def _run(files: tuple[Changed, ...], surroundings: Surroundings) -> Said:
     except ImportError as problem:
         raise Missing(f"detect-secrets is not installed ({problem.name})") from problem
     known = _baseline(await surroundings.base_file(".secrets.baseline"))
-    said = await each_file(lambda file: _judge(file, detectors, known))(files, surroundings)
-    return Said(said.findings, f"detect-secrets {number}")
+    hide: list[str] = []
+    said = await each_file(lambda file: _judge(file, detectors, known, hide))(files, surroundings)
+    return Said(said.findings, f"detect-secrets {number}", hide=tuple(dict.fromkeys(hide)))
 
 
 def _detectors() -> "tuple[tuple[BasePlugin, ...], str]":
@@ -99,7 +102,8 @@ def _baseline(content: bytes | None) -> frozenset[str]:
         return frozenset()
 
 
-def _judge(file: Changed, detectors: "tuple[BasePlugin, ...]", known: frozenset[str]) -> list[CheckFinding]:
+def _judge(file: Changed, detectors: "tuple[BasePlugin, ...]", known: frozenset[str], hide: list[str]) -> list[CheckFinding]:
+    """What was found; the values themselves are added to `hide`."""
     found: list[CheckFinding] = []
     old = (file.old or b"").decode("utf-8-sig", "replace")
     for number, text in file.added_lines:
@@ -109,10 +113,42 @@ def _judge(file: Changed, detectors: "tuple[BasePlugin, ...]", known: frozenset[
             hashed = hashlib.sha1(value.encode(errors="replace"), usedforsecurity=False).hexdigest()
             if hashed in known or not _likely(kind, value, text, file) or (value in old and kind != "Private Key"):
                 continue
+            if kind != "Private Key":
+                hide.append(value)
             severity: Severity = "should-fix" if kind in WEAK else "blocking"
             said = f"This looks like a secret ({kind}{_masked(kind, value)}). Remove it, and replace it where it is in use."
             found.append(CheckFinding(file.path, number, number, "secrets", kind.lower().replace(" ", "-"), severity, said))
     return found
+
+
+def values(files: Iterable[Changed]) -> dict[str, str]:
+    """The kind of secret by its value, of every one in the `lines` of the files, for who hides them: what the checker reports,
+    and more, since what was there before is as secret. Of a private key each line is one. Empty where detect-secrets is missing.
+    """
+    try:
+        detectors, _ = _detectors()
+    except ImportError:
+        return {}
+    found: dict[str, str] = {}
+    for file in files:
+        for number, text in file.added_lines:
+            if ALLOWED.search(text):
+                continue
+            for kind, value in _values(text, detectors):
+                if _likely(kind, value, text, file):
+                    found |= dict.fromkeys(_key_lines(file, number) if kind == "Private Key" else (value,), kind)
+    return found
+
+
+def _key_lines(file: Changed, number: int) -> Iterator[str]:
+    """The lines of a private key behind its header; of one that is written on one line, what stands between the marks."""
+    if match := re.search(r"PRIVATE KEY-----(.+?)-----END", file.text_lines[number - 1]):
+        yield match[1]
+        return
+    for text in file.text_lines[number : number + KEY_LINES]:
+        if "-----END" in text:
+            return
+        yield from re.findall(r"[A-Za-z0-9+/=]{16,}", text)
 
 
 def _values(text: str, detectors: "tuple[BasePlugin, ...]") -> Iterator[tuple[str, str]]:
