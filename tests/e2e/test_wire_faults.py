@@ -104,7 +104,7 @@ def test_the_work_is_done_once_and_no_request_is_refused(tmp_path: Path, name: s
     fault = BY_NAME[name]
     played = Home(tmp_path).play(dialect, *fault.steps, MAKE, ends())
 
-    assert (played.code, played.complaints()) == (0, [])
+    assert (played.code, played.complaints()) == (0, []), played.err
     assert played.result["outcome"] == "finished"
     assert (played.lines("ok.txt"), played.lines("bad.txt")) == (1, 0 if fault.strict and dialect == "google" else fault.runs)
     often = [step.get("times", 1) for step in fault.steps] + [1, 1]

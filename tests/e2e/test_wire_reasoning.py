@@ -189,7 +189,7 @@ def test_cache_marks_are_four_at_most_and_stand_where_the_last_request_had_one(t
     steps = [shell(f"echo {number}") for number in range(5)]
     played = Home(tmp_path).play("anthropic", *steps, ends(), model=WIRES["anthropic"].default)
 
-    assert (played.code, played.complaints()) == (0, [])
+    assert (played.code, played.complaints()) == (0, []), played.err
     marked = [
         [at for at, message in enumerate(body["messages"]) if "cache_control" in message["content"][-1]] for body in played.bodies
     ]

@@ -42,7 +42,7 @@ FAULTS: dict[str, Step] = {
 def test_a_reply_that_is_no_whole_call_is_not_run_and_the_work_is_done(tmp_path: Path, name: str):
     played = Home(tmp_path).play("openai", FAULTS[name], MAKE, END, model="small/any", config=SMALL)
 
-    assert (played.code, played.complaints()) == (0, [])
+    assert (played.code, played.complaints()) == (0, []), played.err
     assert (played.lines("ok.txt"), played.lines("bad.txt"), played.steps) == (1, 0, [1, 2, 3])
 
 
@@ -53,7 +53,7 @@ def test_calls_and_results_go_back_as_the_text_that_they_were(tmp_path: Path):
     first, second = played.bodies
     system, *said = second["messages"]
 
-    assert (played.code, played.complaints()) == (0, [])
+    assert (played.code, played.complaints()) == (0, []), played.err
     assert first == {**second, "messages": [system, said[0]]}
     assert second.keys() == {"model", "stream", "stream_options", "response_format", "messages", "temperature"}
     assert first["response_format"]["type"] == "json_schema"

@@ -68,7 +68,7 @@ def test_a_child_that_reads_the_environment_above_it_does_not_pass_the_key_on(tm
     (home.folder / "ancestors.py").write_text(ANCESTORS)
     played = home.play(dialect, prying(name), ends())
 
-    assert (played.code, played.complaints()) == (0, [])
+    assert (played.code, played.complaints()) == (0, []), played.err
     shown = json.dumps(played.bodies[1])
     assert "read of Ferrule: 1" in shown
     assert ("leaks: 0" in shown, "leaks: 1" in shown) == (True, False)
