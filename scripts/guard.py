@@ -20,8 +20,8 @@ def main() -> int:
 
 
 def sources() -> list[Path]:
-    """Without the project that the demo works on."""
-    return [path for path in sorted(SOURCE.rglob("*.py")) if "project" not in path.parts]
+    """Without the projects that the demos work on."""
+    return [path for path in sorted(SOURCE.rglob("*.py")) if not {"project", "before", "after"} & set(path.parts)]
 
 
 def folder_faults(folder: Path) -> Iterator[str]:

@@ -21,6 +21,8 @@ class Log:
     branch: str = MAIN
 
     async def add(self, *entries: Entry) -> tuple[Record, ...]:
+        if not entries:
+            return ()
         records = await self.journal.append(*entries, branch=self.branch)
         for record in records:
             self.conversation.add(record)

@@ -10,7 +10,7 @@ from ferrule.context.secrets import Mask
 from ferrule.policy.decide import Policy
 from ferrule.policy.rules import parse_rule
 from ferrule.process.hiding import hide
-from ferrule.process.protocol import allowed_environment
+from ferrule.process.protocol import Processes, allowed_environment
 from ferrule.process.supervisor import Supervisor
 from ferrule.providers.base import Endpoint
 from ferrule.providers.open import open_provider
@@ -19,21 +19,21 @@ from ferrule.tools.base import Place
 from ferrule.tools.schema import schema
 from ferrule.types.errors import UsageError
 from ferrule.types.names import spell
-from ferrule.types.records import ModelChosen, SessionOpened
+from ferrule.types.records import Entry, ModelChosen, SessionOpened
 
 from .coding import CODING
 from .config.schema import Config
-from .kind import Kind, Opening, TaskOptions
+from .kind import Kind, Opening, Prepared, TaskOptions
 from .models import Chosen, choose_endpoint
 from .receipts.evidence import Evidence
-from .session import Closers, open_session
+from .session import Closers, Session, open_session
 from .task import Task
 
-__all__ = ["TaskOptions", "open_task"]
+__all__ = ("TaskOptions", "open_task")
 
 
 async def open_task(options: TaskOptions, kind: Kind = CODING) -> Task:
-    """Raises UsageError, LeaseHeld or StoreError; then nothing has been run and nothing stays open."""
+    """Raises UsageError, LeaseHeld or StoreError; then nothing was run, nothing stays open, and no session was begun."""
     closers: Closers = []
     try:
         return await _open(options, kind, closers)
@@ -46,44 +46,28 @@ async def open_task(options: TaskOptions, kind: Kind = CODING) -> Task:
 async def _open(options: TaskOptions, kind: Kind, closers: Closers) -> Task:
     place = _place(options)
     chosen = await _choose(options, kind, None) if options.resume is None else None
-    journal, blobs = open_session(options, place.root, kind.contract.kind, closers)
-    log, evidence = Log(journal, Conversation()), Evidence()
+    session = open_session(options, place.root, kind.contract.kind)
+    closers.append(session.close)
+    log, evidence = Log(session.journal, Conversation()), Evidence()
     began, last = 0.0, 0
-    async for record in journal.records():
+    async for record in session.journal.records():
         if isinstance(record.entry, SessionOpened):
-            _check_session(record.entry, journal.session, place.root, kind)
+            _check_session(record.entry, session.journal.session, place.root, kind)
         log.conversation.add(record)
         evidence.replay(record)
         began, last = began or record.time, record.seq
     chosen = chosen or await _choose(options, kind, log.conversation.model)
-    provider = chosen.provider or open_provider(chosen.endpoint)
-    closers.append(provider.close)
     processes = Supervisor()
     closers.append(processes.close)
     environment = allowed_environment(options.environ, options.config.env.passed)
-    opening = Opening(options, place, log, processes, environment, began, closers)
-    prepared = await kind.prepare(opening)
-    mask = _mask(options.environ, chosen.endpoint)
-    setup = Setup(
-        provider=provider,
-        tools={tool.name: tool for tool in prepared.tools},
-        schemas=tuple(schema(tool) for tool in prepared.tools),
-        system=prepared.sections,
-        log=log,
-        place=place,
-        processes=processes,
-        blobs=MaskedBlobs(blobs, mask),
-        environment=environment,
-        policy=_policy(options.config, place),
-        mask=mask,
-        effort=options.config.effort,
-    )
-    await _note_model(log, chosen)
-    if prepared.records:
-        await log.add(*prepared.records)
+    prepared = await kind.prepare(Opening(options, place, log, processes, environment, began, closers))
+    setup = _setup(options, place, log, processes, environment, prepared, chosen, session)
+    closers.append(setup.provider.close)
+    session.begun = True
+    await log.add(*_first_records(log, chosen, prepared))
     return Task(
-        session_id=None if options.no_session else journal.session,
-        task_id=f"{journal.session}/{log.branch}",
+        session_id=None if options.no_session else session.journal.session,
+        task_id=f"{session.journal.session}/{log.branch}",
         folder=place.root,
         setup=setup,
         contract=kind.contract,
@@ -97,6 +81,33 @@ async def _open(options: TaskOptions, kind: Kind, closers: Closers) -> Task:
     )
 
 
+def _setup(
+    options: TaskOptions,
+    place: Place,
+    log: Log,
+    processes: Processes,
+    environment: tuple[tuple[str, str], ...],
+    prepared: Prepared,
+    chosen: Chosen,
+    session: Session,
+) -> Setup:
+    mask = _mask(options.environ, chosen.endpoint)
+    return Setup(
+        provider=chosen.provider or open_provider(chosen.endpoint),
+        tools={tool.name: tool for tool in prepared.tools},
+        schemas=tuple(schema(tool) for tool in prepared.tools),
+        system=prepared.sections,
+        log=log,
+        place=place,
+        processes=processes,
+        blobs=MaskedBlobs(session.blobs, mask),
+        environment=environment,
+        policy=_policy(options.config, place),
+        mask=mask,
+        effort=options.config.effort,
+    )
+
+
 async def _choose(options: TaskOptions, kind: Kind, last: ModelChosen | None) -> Chosen:
     provider = kind.provider(options, last)
     if provider is not None:
@@ -106,11 +117,10 @@ async def _choose(options: TaskOptions, kind: Kind, last: ModelChosen | None) ->
     return chosen
 
 
-async def _note_model(log: Log, chosen: Chosen) -> None:
+def _first_records(log: Log, chosen: Chosen, prepared: Prepared) -> tuple[Entry, ...]:
     endpoint = chosen.endpoint
     asked = ModelChosen(endpoint.asked or endpoint.name, endpoint.base_url, chosen.found)
-    if log.conversation.model != asked:
-        await log.add(asked)
+    return prepared.records if log.conversation.model == asked else (asked, *prepared.records)
 
 
 def _check_session(opened: SessionOpened, id: str, folder: Path, kind: Kind) -> None:

@@ -1,6 +1,7 @@
 """The session that a task is kept in: a new one, the one to go on with, or one that leaves nothing behind."""
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from ferrule.store.blobs import TemporaryBlobs
@@ -16,32 +17,40 @@ from .kind import TaskOptions
 Closers = list[Callable[[], Awaitable[None]]]
 
 
-def open_session(options: TaskOptions, folder: Path, contract: str, closers: Closers) -> tuple[Journal, Blobs]:
-    """Open for writing; what has to be closed joins `closers`. Raises UsageError, LeaseHeld, StoreError."""
+@dataclass
+class Session:
+    """`close` gives it back; one that is new and in which nothing has `begun` is removed by it."""
+
+    journal: Journal
+    blobs: Blobs
+    finish: Callable[[], None]
+    begun: bool
+
+    async def close(self) -> None:
+        await self.journal.close()
+        self.finish()
+
+
+def open_session(options: TaskOptions, folder: Path, contract: str) -> Session:
+    """Open for writing. Raises UsageError, LeaseHeld, StoreError."""
     if options.no_session:
-        return _unkept(options, folder, contract, closers)
+        if options.resume is not None:
+            raise UsageError("--no-session keeps nothing, so there is nothing to continue. Leave one of the two flags out.")
+        blobs = TemporaryBlobs()
+        return Session(memory_journal(spell(str(folder)), contract), blobs, blobs.close, True)
     sessions = Sessions(state_folder(options.environ))
     journal: Journal = _kept(sessions, options, spell(str(folder)), contract)
-    closers.append(journal.close)
     if point := options.environ.get("FERRULE_FAULT_POINT"):
         from ferrule.store.stopping import StoppingJournal
 
         journal = StoppingJournal(journal, point)
-    return journal, sessions.blobs
 
+    def finish() -> None:
+        if not session.begun:
+            sessions.remove(session.journal.session)
 
-def _unkept(options: TaskOptions, folder: Path, contract: str, closers: Closers) -> tuple[Journal, Blobs]:
-    if options.resume is not None:
-        raise UsageError("--no-session keeps nothing, so there is nothing to continue. Leave one of the two flags out.")
-    journal = memory_journal(spell(str(folder)), contract)
-    closers.append(journal.close)
-    blobs = TemporaryBlobs()
-
-    async def close_blobs() -> None:
-        blobs.close()
-
-    closers.append(close_blobs)
-    return journal, blobs
+    session = Session(journal, sessions.blobs, finish, options.resume is not None)
+    return session
 
 
 def _kept(sessions: Sessions, options: TaskOptions, folder: str, contract: str) -> SqliteJournal:
