@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from ferrule.types.tools import FileChange, GateResult
 
 FOLDERS = frozenset({"test", "tests", "testing", "__tests__", "spec", "specs", "e2e", "testdata", "fixtures", "__snapshots__"})
-NAMES = re.compile(r"(?:test|spec)s?[_.-].*|.*[_.-](?:test|spec)s?|conftest", re.IGNORECASE)
+NAMES = re.compile(r"(?:test|spec)s?(?:[_.-].*)?|.*[_.-](?:test|spec)s?|conftest", re.IGNORECASE)
 CAMEL = re.compile(r"(?:Test|Spec)[A-Z0-9].*|.*[a-z0-9](?:Test|Spec)s?")
 RUNNERS = frozenset(
     {
