@@ -251,6 +251,12 @@ def test_the_doctor_names_what_it_finds_and_shows_no_secret(shell: Shell) -> Non
     assert not shell.state.exists()
 
 
+def test_the_doctor_finds_the_supervisor_and_ripgrep_without_any_path(shell: Shell) -> None:
+    ran = shell.run("doctor", "--output-format", "json", PATH="/nowhere")
+    states = {fact["name"]: fact["state"] for fact in json.loads(ran.out)}
+    assert (ran.code, states["supervisor"], states["ripgrep"], states["git"]) == (0, "ok", "ok", "note")
+
+
 def test_the_doctor_fails_where_nothing_can_be_kept_or_read(shell: Shell) -> None:
     shell.state.write_text("a file")
     shell.config.parent.mkdir(parents=True)

@@ -66,7 +66,7 @@ async def _programs(environ: Mapping[str, str]) -> list[Fact]:
 
     processes = Supervisor()
     try:
-        supervised = await _output(processes, ("true",), environ)
+        supervised = await _output(processes, ("/bin/sh", "-c", ":"), environ)
         git = shutil.which("git", path=environ.get("PATH"))
         said = await _output(processes, (git, "--version"), environ) if git else None
     finally:
