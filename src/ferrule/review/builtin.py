@@ -10,7 +10,8 @@ from typing import Any
 import msgspec
 
 from ferrule.providers.base import Endpoint, Profile
-from ferrule.types.messages import Assistant, Message, Results, Text, ToolCall, ToolResult
+from ferrule.tools.checks.text import path_of
+from ferrule.types.messages import Assistant, Message, Results, ToolCall, ToolResult
 from ferrule.types.request import Request
 from ferrule.types.stream import Done, PartBegan, PartDelta, StreamEvent
 from ferrule.types.usage import NOTHING
@@ -21,7 +22,10 @@ MODEL = Endpoint("builtin", "checks", "", profile=Profile(images=False, reasonin
 LINE = re.compile(
     r" *(?P<where>file|\d+(?:-\d+)?) \| (?P<severity>blocking|should-fix|nit) \| (?P<text>.*) \[(?P<source>\S+ \S+)\]"
 )
-SUGGESTED = re.compile(r" {6}> ?(?P<text>.*)")
+SUGGESTED = re.compile(r" {6}> (?P<text>.*)")
+MORE = re.compile(r"^Findings \d+ to (?P<shown>\d+) of \d+ are shown; `skip`", re.MULTILINE)
+UNDONE = ("interrupted", "skipped", "unknown")
+"""A call that ended like this has told nothing and is made again."""
 
 Call = tuple[str, dict[str, Any]]
 
@@ -50,35 +54,39 @@ class BuiltinReviewer:
 def decide(messages: tuple[Message, ...]) -> list[Call]:
     """The next calls. What a result says is all that is known."""
     results = [result for message in messages if isinstance(message, Results) for result in message.parts]
-    checks = [result for result in results if result.name == "run_checks"]
+    checks = [at for at, result in enumerate(results) if result.name == "run_checks" and result.kind not in UNDONE]
     if not checks:
         return [("run_checks", {})]
-    if checks[-1].kind != "ok":
-        return [("abort_task", {"reason": f"The checks could not be run: {checks[-1].text}"})]
-    staged = [result for result in results if result.name == "review_comment"]
-    comments = list(comments_in(checks[-1].text))
-    if comments and not staged:
+    last, report = results[checks[-1]], results[checks[-1]].text
+    if last.kind != "ok":
+        return [("abort_task", {"reason": f"The checks could not be run: {last.text}"})]
+    answers = [result for result in results[checks[-1] :] if result.name == "review_comment"]
+    comments = list(comments_in(report))
+    if comments and (not answers or any(answer.kind in UNDONE for answer in answers[-len(comments) :])):
         return [("review_comment", comment) for comment in comments]
-    return [("submit_review", {"summary": summary(checks[-1].text, comments, staged)})]
+    if more := MORE.search(report):
+        return [("run_checks", {"skip": int(more["shown"])})]
+    reports = [results[at].text for at in checks]
+    staged = [result for result in results if result.name == "review_comment" and result.kind not in UNDONE]
+    return [("submit_review", {"summary": summary(reports, staged)})]
 
 
 def comments_in(report: str) -> Iterator[dict[str, Any]]:
     """The findings of a report of `run_checks`, as arguments of `review_comment`."""
     path = ""
     comment: dict[str, Any] | None = None
-    for line in report.split("\n"):
+    suggested: list[str] = []
+    for line in [*report.split("\n"), ""]:
         if comment is not None and (more := SUGGESTED.fullmatch(line)):
-            comment["suggestion"] = "\n".join([*comment.get("suggestion", "").split("\n"), more["text"]]).removeprefix("\n")
+            suggested.append(more["text"])
             continue
         if comment is not None:
-            yield comment
-            comment = None
+            yield comment | ({"suggestion": "\n".join(suggested)} if suggested else {})
+            comment, suggested = None, []
         if found := LINE.fullmatch(line):
             comment = _comment(path, found)
         elif line.startswith("# "):
-            path = line.removeprefix("# ")
-    if comment is not None:
-        yield comment
+            path = path_of(line.removeprefix("# "))
 
 
 def _comment(path: str, found: re.Match[str]) -> dict[str, Any]:
@@ -96,23 +104,14 @@ def _comment(path: str, found: re.Match[str]) -> dict[str, Any]:
     return comment
 
 
-def summary(report: str, comments: list[dict[str, Any]], staged: list[ToolResult]) -> str:
+def summary(reports: list[str], staged: list[ToolResult]) -> str:
+    comments = [comment for report in reports for comment in comments_in(report)]
     refused = sum(result.kind != "ok" for result in staged)
     counts = {level: sum(comment["severity"] == level for comment in comments) for level in ("blocking", "should-fix", "nit")}
     said = ", ".join(f"{count} {level}" for level, count in counts.items() if count)
     lines = [f"The checks found {said}." if said else "The checks found nothing."]
     if refused:
         lines.append(f"{refused} could not be placed on lines of the change.")
-    lines.append(report.rstrip().rpartition("\n")[2])
+    lines.append(reports[-1].rstrip().rpartition("\n")[2])
     lines.append("This review was made by checks alone; nobody read the change for what it means.")
     return "\n".join(lines)
-
-
-def last_coverage(messages: tuple[Message, ...]) -> str | None:
-    """What the last run of the checks says that it looked at."""
-    for message in reversed(messages):
-        if isinstance(message, Results):
-            for result in reversed(message.parts):
-                if result.name == "run_checks" and result.kind == "ok":
-                    return next((part.text.rstrip().rpartition("\n")[2] for part in result.parts if isinstance(part, Text)), None)
-    return None

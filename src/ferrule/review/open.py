@@ -3,6 +3,8 @@
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+from msgspec.structs import replace
+
 from ferrule.providers.base import Provider
 from ferrule.providers.catalog import default_model
 from ferrule.task.gates import Checks
@@ -21,6 +23,7 @@ from ferrule.workspace.git.repository import Git
 from . import builtin
 from .contract import REVIEW_LOCAL
 from .diff_tool import diff_tool
+from .hiding import hiding
 from .prompting import kickoff, sections
 from .review import Review
 from .staging import abort_tool, comment_tool, submit_tool
@@ -63,7 +66,12 @@ async def _subject(git: Git, opening: Opening, wanted: Wanted) -> Subject:
             )
         return subject
     again = Wanted(before.kind, before.content if before.kind == "commit" else before.base, before.paths)
-    if (await compare(git, again)).content_id != before.content:
+    if wanted not in (Wanted("worktree"), replace(again, ref=wanted.ref)):
+        raise UsageError(
+            "A review that goes on keeps its subject. Leave out what is to be reviewed, or start a new one without -c."
+        )
+    now = await compare(git, again)
+    if (now.content_id, now.base) != (before.content, before.base):
         raise UsageError("The change under review is another one now. Start a new review without -c.")
     return await look(git, again)
 
@@ -95,7 +103,7 @@ def _tools(opening: Opening, git: Git, subject: Subject) -> tuple[Tool, ...]:
         submit_tool(REVIEW_LOCAL, checks),
         abort_tool(),
     )
-    return tuple(tool for tool in every if tool.name in REVIEW_LOCAL.tools)
+    return tuple(hiding(tool, subject.mask) for tool in every if tool.name in REVIEW_LOCAL.tools)
 
 
 async def _instructions(git: Git, subject: Subject) -> dict[str, str]:

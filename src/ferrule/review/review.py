@@ -13,28 +13,14 @@ from ferrule.types.result import RunResult, TaskEvent
 from ferrule.types.review import Finding, Severity, reaches
 from ferrule.types.tools import GateResult
 from ferrule.workspace.diff.anchors import Anchor, check, snippet
-from ferrule.workspace.diff.model import Line, LineKind
+from ferrule.workspace.diff.model import Line
 
-from .builtin import last_coverage
-from .subject import Shown, Subject
+from . import builtin
+from .coverage import Coverage, coverage
+from .subject import MARKS, Subject
 
 FINDINGS_EXIT = 10
 HIDDEN = "[this line holds what looks like a secret; it is not shown]"
-
-
-class Coverage(Struct, frozen=True):
-    """What was looked at: each file's diff, and the checkers in their own words (None where none ran)."""
-
-    files: tuple[Shown, ...]
-    checks: str | None
-
-    @property
-    def line(self) -> str:
-        """One line for people."""
-        counts = {how: sum(shown.how == how for shown in self.files) for how in ("full", "partial", "skipped")}
-        said = ", ".join(f"{count} {how}" for how, count in counts.items() if count)
-        checks = (self.checks or "Coverage: no checks ran.").removeprefix("Coverage: ")
-        return f"Coverage: {len(self.files)} files of the change ({said}). {checks}"
 
 
 class CodeLine(Struct, frozen=True):
@@ -109,10 +95,10 @@ class Review:
             sorted(conversation.staged.values(), key=lambda finding: (finding.path, finding.first or 0, finding.side))
         )
         run = self._judged(run, findings)
-        coverage = Coverage(self.subject.shown, last_coverage(tuple(conversation.messages)))
+        looked_at = coverage(self.subject, conversation.messages, self.model == builtin.NAME)
         secret = frozenset((found.path, found.line) for found in findings if found.source.startswith("secrets/"))
         snippets = tuple(self._snippet(finding, secret) for finding in findings)
-        self.result = ReviewResult(run, self.subject.title, findings, coverage, snippets)
+        self.result = ReviewResult(run, self.subject.title, findings, looked_at, snippets)
         return run
 
     def _judged(self, run: RunResult, findings: tuple[Finding, ...]) -> RunResult:
@@ -128,11 +114,10 @@ class Review:
         anchor = check(diff, finding.path, finding.line, finding.start_line, finding.side)
         if not isinstance(anchor, Anchor):
             return ()
-        return tuple(_code_line(line, anchor, (finding.path, line.new) in secret) for line in snippet(diff, anchor, 2))
+        return tuple(self._code_line(line, anchor, (finding.path, line.new) in secret) for line in snippet(diff, anchor, 2))
 
-
-def _code_line(line: Line, anchor: Anchor, secret: bool) -> CodeLine:
-    own, other = (line.new, line.old) if anchor.side == "RIGHT" else (line.old, line.new)
-    about = own is not None and anchor.first is not None and anchor.line is not None and anchor.first <= own <= anchor.line
-    marks: dict[LineKind, Literal[" ", "+", "-"]] = {"context": " ", "added": "+", "deleted": "-"}
-    return CodeLine(own if own is not None else other or 0, marks[line.kind], HIDDEN if secret else line.text, about)
+    def _code_line(self, line: Line, anchor: Anchor, secret: bool) -> CodeLine:
+        own, other = (line.new, line.old) if anchor.side == "RIGHT" else (line.old, line.new)
+        about = own is not None and anchor.first is not None and anchor.line is not None and anchor.first <= own <= anchor.line
+        text = HIDDEN if secret else self.subject.mask.text(line.text)
+        return CodeLine(own if own is not None else other or 0, MARKS[line.kind], text, about)

@@ -42,7 +42,7 @@ def _result(finding: Finding, rules: list[str]) -> dict[str, Any]:
         "partialFingerprints": {"ferrule/v1": finding.fingerprint},
     }
     if finding.suggestion is not None and "region" in physical:
-        replacement = {"deletedRegion": physical["region"], "insertedContent": {"text": finding.suggestion + "\n"}}
+        replacement = {"deletedRegion": physical["region"], "insertedContent": {"text": finding.suggestion}}
         change = {"artifactLocation": physical["artifactLocation"], "replacements": [replacement]}
         said["fixes"] = [{"description": {"text": "suggested change"}, "artifactChanges": [change]}]
     return said

@@ -1,5 +1,6 @@
 """`review_comment`: stages one finding, checked against the diff at once; `submit_review` and `abort_task`: the two ends."""
 
+from itertools import count
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
@@ -14,7 +15,7 @@ from ferrule.types.messages import Text
 from ferrule.types.outcome import Outcome
 from ferrule.types.review import Finding, Severity
 from ferrule.types.tools import Effect, End, ToolOutput
-from ferrule.workspace.diff.anchors import Anchor, Problem, check, fingerprint
+from ferrule.workspace.diff.anchors import Anchor, Problem, anchored, check, fingerprint
 from ferrule.workspace.diff.model import Diff
 
 
@@ -38,9 +39,11 @@ def comment_tool(diff: Diff, conversation: Conversation) -> Tool:
             raise ToolError(f"Not staged. {anchor.text}")
         if params.suggestion is not None and (anchor.line is None or anchor.side == "LEFT"):
             raise ToolError("Not staged. A `suggestion` needs lines of the new file (side RIGHT) that it replaces.")
-        finding = _finding(diff, anchor, params)
-        if finding.fingerprint in conversation.staged:
-            return ToolOutput("ok", (Text(f"Already staged: the same finding at {anchor}. Nothing was added."),))
+        key, twin = _fingerprint(diff, anchor, params.text, conversation)
+        if twin is not None:
+            said = f"Already staged, as {twin.severity}: the same finding at {anchor}. It stays as it was."
+            return ToolOutput("ok", (Text(said),))
+        finding = _finding(anchor, params, key)
         return ToolOutput("ok", (Text(f"Staged at {anchor}. {len(conversation.staged) + 1} staged."),), staged=(finding,))
 
     return Tool(
@@ -56,7 +59,24 @@ def comment_tool(diff: Diff, conversation: Conversation) -> Tool:
     )
 
 
-def _finding(diff: Diff, anchor: Anchor, params: Comment) -> Finding:
+def _fingerprint(diff: Diff, anchor: Anchor, text: str, conversation: Conversation) -> tuple[str, Finding | None]:
+    """The finding's own fingerprint, and the same finding at the same place where it is staged already.
+
+    The same words on equal lines elsewhere in the file are another finding, told apart by their number.
+    """
+    lines = anchored(diff, anchor)
+    for ordinal in count():
+        key = fingerprint(diff, anchor, text, ordinal)
+        staged = conversation.staged.get(key)
+        if staged is None:
+            return key, None
+        there = check(diff, staged.path, staged.line, staged.start_line, staged.side)
+        if isinstance(there, Anchor) and anchored(diff, there) == lines:
+            return key, staged
+    raise AssertionError  # count() has no end
+
+
+def _finding(anchor: Anchor, params: Comment, key: str) -> Finding:
     return Finding(
         path=anchor.path,
         side=anchor.side,
@@ -66,7 +86,7 @@ def _finding(diff: Diff, anchor: Anchor, params: Comment) -> Finding:
         text=params.text.strip(),
         suggestion=params.suggestion,
         source=params.source,
-        fingerprint=fingerprint(diff, anchor, params.text),
+        fingerprint=key,
     )
 
 

@@ -1,26 +1,33 @@
 """What is reviewed: a comparison of two trees, which of its files are looked at, and how much of them is shown."""
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
 
-from ferrule.types.names import unspell
+from ferrule.context.secrets import Mask
 from ferrule.types.records import Reviewed
 from ferrule.workspace.checkers.subject import Subject as Checked
 from ferrule.workspace.checkers.subject import subject as checked
-from ferrule.workspace.diff.model import SUBMODULE, File
+from ferrule.workspace.diff.model import SUBMODULE, File, Hunk, Line, LineKind
 from ferrule.workspace.git import changes
 from ferrule.workspace.git.changes import Comparison
 from ferrule.workspace.git.repository import Git
 
 from .generated import ATTRIBUTES, why_not_by_hand
+from .hiding import secrets_mask
 
 FILE_CHARACTERS = 24_000
 TOTAL_CHARACTERS = 120_000
+LEAST_CHARACTERS = 2000
+"""With less room than this, a file is left to read_diff."""
+LINE_CHARACTERS = 2000
+"""What is shown of a single line."""
 CONTENT_BYTES = 1_048_576
+MARKS: dict[LineKind, Literal[" ", "+", "-"]] = {"context": " ", "added": "+", "deleted": "-"}
 
 
 class Wanted(Struct, frozen=True):
@@ -39,15 +46,37 @@ class Shown(Struct, frozen=True):
     why: str = ""
 
 
+class Place(NamedTuple):
+    """A line of a file's change, by its hunk and its place in that, both counted from 0."""
+
+    hunk: int
+    line: int
+
+    def __str__(self) -> str:
+        """As arguments of `read_diff`, which count from 1."""
+        return f"hunk={self.hunk + 1}, line={self.line + 1}"
+
+
+class Part(Struct, frozen=True):
+    """A part of a file's change as text, and where the next one begins; None where nothing follows."""
+
+    text: str
+    following: Place | None
+
+
 @dataclass(frozen=True)
 class Subject:
-    """`text` is the diff as far as it is shown; `checked` is what the checkers are given."""
+    """`text` is the diff as far as it is shown, without the values of secrets, which `mask` replaces; `rest` tells where the
+    part of a file begins that is not shown; `checked` is what the checkers are given.
+    """
 
     comparison: Comparison
     wanted: Wanted
     shown: tuple[Shown, ...]
     text: str
+    rest: Mapping[str, Place]
     checked: Checked
+    mask: Mask
 
     @property
     def title(self) -> str:
@@ -89,35 +118,42 @@ async def look(git: Git, wanted: Wanted) -> Subject:
     heads = await git.contents(
         [id for file in files if (id := file.blob("RIGHT")) is not None and not file.symlink], CONTENT_BYTES
     )
-    attributes = await git.attributes(comparison.base_tree, [unspell(file.path) for file in files], ATTRIBUTES)
+    attributes = await git.attributes(comparison.base_tree, [file.path for file in files], ATTRIBUTES)
     reasons = {}
     for file in files:
-        said, head = attributes.get(unspell(file.path), {}), heads.get(file.blob("RIGHT") or "")
+        said, head = attributes.get(file.path, {}), heads.get(file.blob("RIGHT") or "")
         if (why := why_not_by_hand(file.path, said, head)) is not None:
             reasons[file.path] = why
-    shown, text = show(files, reasons)
-    return Subject(comparison, wanted, shown, text, await checked(git, comparison, reasons))
+    shown, text, rest = show(files, reasons)
+    to_check = await checked(git, comparison, reasons)
+    mask = await asyncio.to_thread(secrets_mask, files, to_check.files)
+    return Subject(comparison, wanted, shown, mask.text(text), rest, to_check, mask)
 
 
-def show(files: Sequence[File], reasons: Mapping[str, str]) -> tuple[tuple[Shown, ...], str]:
-    """The diff in words, whole hunks only, within the budgets; and what became of each file."""
+def show(files: Sequence[File], reasons: Mapping[str, str]) -> tuple[tuple[Shown, ...], str, dict[str, Place]]:
+    """The diff in words within the budgets, what became of each file, and where the rest of those begins that did not fit."""
     shown: list[Shown] = []
     blocks: list[str] = []
+    rest: dict[str, Place] = {}
     left = TOTAL_CHARACTERS
     for file in files:
         why = reasons.get(file.path) or _unshowable(file)
         if why is not None:
             shown.append(Shown(file.path, "skipped", why))
             continue
-        block, whole = file_text(file, min(FILE_CHARACTERS, left))
-        if not block:
+        if left < LEAST_CHARACTERS:
+            rest[file.path] = Place(0, 0)
             shown.append(Shown(file.path, "skipped", "the diff is longer than what is shown at once; read_diff shows it"))
             continue
-        left -= len(block)
-        blocks.append(block)
-        how: Literal["full", "partial"] = "full" if whole else "partial"
-        shown.append(Shown(file.path, how, "" if whole else "its diff is long; read_diff shows the rest"))
-    return tuple(shown), "\n".join(blocks)
+        part = file_part(file, min(FILE_CHARACTERS, left))
+        left -= len(part.text)
+        blocks.append(part.text)
+        if part.following is None:
+            shown.append(Shown(file.path, "full"))
+            continue
+        rest[file.path] = part.following
+        shown.append(Shown(file.path, "partial", f"its diff is long; read_diff shows the rest ({part.following})"))
+    return tuple(shown), "\n".join(blocks), rest
 
 
 def _unshowable(file: File) -> str | None:
@@ -128,23 +164,33 @@ def _unshowable(file: File) -> str | None:
     return file.omitted
 
 
-def file_text(file: File, most: int, first_hunk: int = 0) -> tuple[str, bool]:
-    """The file's hunks from `first_hunk` on with the numbers of both sides, and whether none is left out.
-
-    Empty where not even the first hunk fits.
-    """
-    lines = [_head(file)]
-    size = len(lines[0])
+def file_part(file: File, most: int, start: Place = Place(0, 0)) -> Part:  # noqa: B008 a place is a value
+    """The file's change from `start` on with the numbers of both sides, about `most` characters of it and at least one line."""
+    rows = [_head(file)]
+    size = len(rows[0])
     width = len(str(max((hunk.old_start + hunk.old_count + hunk.new_start + hunk.new_count for hunk in file.hunks), default=1)))
-    for hunk in file.hunks[first_hunk:]:
-        block = [f"@@ hunk {hunk.index + 1} of {len(file.hunks)} @@ {hunk.section}".rstrip()]
-        marks = {"context": " ", "added": "+", "deleted": "-"}
-        block += [f"{line.old or '':>{width}} {line.new or '':>{width}} {marks[line.kind]}{line.text}" for line in hunk.lines]
-        size += sum(map(len, block)) + len(block)
-        if size > most:
-            return ("\n".join(lines) if len(lines) > 1 else ""), False
-        lines += block
-    return "\n".join(lines), True
+    for hunk in file.hunks[start.hunk :]:
+        first = start.line if hunk.index == start.hunk else 0
+        head = _hunk_head(hunk, len(file.hunks), first)
+        for number, line in enumerate(hunk.lines[first:], first):
+            row = _row(line, width)
+            block = [head, row] if number == first else [row]
+            size += sum(map(len, block)) + len(block)
+            if size > most and len(rows) > 1:
+                return Part("\n".join(rows), Place(hunk.index, number))
+            rows += block
+    return Part("\n".join(rows), None)
+
+
+def _hunk_head(hunk: Hunk, count: int, first: int) -> str:
+    begins = f", from its line {first + 1} of {len(hunk.lines)}" if first else ""
+    return f"@@ hunk {hunk.index + 1} of {count}{begins} @@ {hunk.section}".rstrip()
+
+
+def _row(line: Line, width: int) -> str:
+    more = len(line.text) - LINE_CHARACTERS
+    text = f"{line.text[:LINE_CHARACTERS]}… ({more} more characters)" if more > 0 else line.text
+    return f"{line.old or '':>{width}} {line.new or '':>{width}} {MARKS[line.kind]}{text}"
 
 
 def _head(file: File) -> str:

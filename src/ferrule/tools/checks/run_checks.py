@@ -19,6 +19,7 @@ from .text import report_text
 class RunChecks(Struct, frozen=True):
     base: Annotated[str | None, Meta(description="Commit to compare with; default: what the task compares with.")] = None
     paths: Annotated[tuple[str, ...], Meta(description="Only these files and folders; default: every changed file.")] = ()
+    skip: Annotated[int, Meta(description="Findings to leave out at the beginning, where a report did not show all.")] = 0
 
 
 Source = Callable[[RunChecks, ToolContext], AbstractAsyncContextManager[Subject]]
@@ -29,21 +30,31 @@ OnReport = Callable[[Report], None]
 def run_checks_tool(source: Source, on_report: OnReport = lambda report: None) -> Tool:
     """`on_report` gets each report as a value, for who shows its coverage."""
 
-    async def run(params: RunChecks, context: ToolContext) -> ToolOutput:
+    last: list[tuple[Subject, Report]] = []
+
+    async def checked(subject: Subject, context: ToolContext) -> Report:
+        """Of the very subject that was checked last, its report again: the next findings of it are asked for."""
         from ferrule.workspace.checkers.catalog import checkers
         from ferrule.workspace.checkers.run import run_all
 
+        if last and last[0][0] is subject:
+            return last[0][1]
+        report = await run_all(
+            subject.files, checkers(), context.processes, context.environment, subject.base_file, subject.exists
+        )
+        last[:] = [(subject, report)]
+        return report
+
+    async def run(params: RunChecks, context: ToolContext) -> ToolOutput:
         try:
             async with source(params, context) as subject:
-                report = await run_all(
-                    subject.files, checkers(), context.processes, context.environment, subject.base_file, subject.exists
-                )
+                report = await checked(subject, context)
         except ToolError:
             raise
         except FerruleError as problem:
             raise ToolError(str(problem)) from problem
         on_report(report)
-        return ok(report_text(report, subject.notes))
+        return ok(report_text(report, subject.notes, max(params.skip, 0)))
 
     return Tool(
         name="run_checks",

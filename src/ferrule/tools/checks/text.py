@@ -1,7 +1,7 @@
 """A report of checkers as text: findings by file, then what was looked at."""
 
+import json
 from itertools import groupby
-from textwrap import indent
 
 from ferrule.workspace.checkers.base import CheckerRun, CheckFinding, Coverage, Report
 
@@ -12,16 +12,26 @@ NAMED = 5
 """Paths that are named for one reason why files were skipped."""
 
 
-def report_text(report: Report, notes: tuple[str, ...] = ()) -> str:
-    """Its first line counts the findings and its last is the coverage."""
+def report_text(report: Report, notes: tuple[str, ...] = (), skip: int = 0) -> str:
+    """Its first line counts the findings and its last is the coverage. `skip` findings are left out at the beginning."""
     findings = report.findings
     counted = "No findings." if not findings else "1 finding." if len(findings) == 1 else f"{len(findings)} findings."
-    blocks = ["\n".join([counted, *notes])]
-    for path, members in groupby(findings[:MOST], key=lambda each: each.path):
-        blocks.append("\n".join([f"# {path}", *(_line(each) for each in members)]))
-    if len(findings) > MOST:
-        blocks.append(f"Only the first {MOST} findings are shown; give `paths` to see others.")
+    blocks = ["\n".join([counted, *(" ".join(note.split()) for note in notes)])]
+    for path, members in groupby(findings[skip : skip + MOST], key=lambda each: each.path):
+        blocks.append("\n".join([f"# {named(path)}", *(_line(each) for each in members)]))
+    if len(findings) > skip + MOST:
+        blocks.append(f"Findings {skip + 1} to {skip + MOST} of {len(findings)} are shown; `skip` {skip + MOST} shows the next.")
     return "\n\n".join([*blocks, coverage_line(report.coverage)])
+
+
+def named(path: str) -> str:
+    """A path on one line: as a JSON string where it would not be one, or could be taken for such a string."""
+    return path if path.isprintable() and not path.startswith('"') else json.dumps(path)
+
+
+def path_of(name: str) -> str:
+    """The path that `named` made a name of."""
+    return str(json.loads(name)) if name.startswith('"') else name
 
 
 def _line(finding: CheckFinding) -> str:
@@ -29,7 +39,7 @@ def _line(finding: CheckFinding) -> str:
     if finding.end_line not in (None, finding.line):
         where += f"-{finding.end_line}"
     said = " ".join(finding.text.split())
-    more = "" if finding.suggestion is None else "\n" + indent(finding.suggestion, SUGGESTED, lambda line: True)
+    more = "" if finding.suggestion is None else "".join(f"\n{SUGGESTED}{line}" for line in finding.suggestion.split("\n"))
     return f"{where:>5} | {finding.severity} | {said} [{finding.checker} {finding.rule}]{more}"
 
 
@@ -60,7 +70,7 @@ def _files(number: int) -> str:
 def _skipped(coverage: Coverage) -> list[str]:
     reasons: dict[tuple[str, str], list[str]] = {}
     for each in coverage.skipped:
-        reasons.setdefault((each.checker, each.reason), []).append(each.path)
+        reasons.setdefault((each.checker, each.reason), []).append(named(each.path))
     said: list[str] = []
     for (checker, reason), paths in reasons.items():
         more = f" and {len(paths) - NAMED} more" if len(paths) > NAMED else ""
