@@ -122,7 +122,7 @@ async def everything(git: Git) -> list[Comparison]:
         ids = [id for file in each.diff.files for id in (file.blob("LEFT"), file.blob("RIGHT")) if id]
         await git.contents(ids)
         await git.file_at(each.tree, "plain")
-        await git.attributes(each.tree, [b"x.evil"], ["filter", "diff"])
+        await git.attributes(each.tree, ["x.evil"], ["filter", "diff"])
     return found
 
 
@@ -270,6 +270,8 @@ def test_variables_for_git_do_not_reach_it(repo: Repository, tmp_path: Path, tra
         "GIT_TRACE": str(tmp_path / "trace"),
         "GIT_OBJECT_DIRECTORY": str(tmp_path),
         "GIT_NAMESPACE": "x",
+        "GIT_DIR": str(tmp_path),
+        "GIT_WORK_TREE": str(tmp_path),
         "GIT_LITERAL_PATHSPECS": "0",
         "GIT_GLOB_PATHSPECS": "1",
         "LC_ALL": "de_DE.UTF-8",

@@ -1,3 +1,4 @@
+import asyncio
 import os
 import re
 import shutil
@@ -7,7 +8,8 @@ import pytest
 
 from ferrule.process.supervisor import Supervisor
 from ferrule.types.errors import FerruleError, UsageError
-from ferrule.workspace.git.changes import worktree
+from ferrule.types.names import spell
+from ferrule.workspace.git.changes import staged, worktree
 from ferrule.workspace.git.repository import Git
 
 from .repository import Content, Repository, asked, executable, link, repository, submodule
@@ -115,12 +117,24 @@ def test_a_working_tree_elsewhere_is_an_error(repo: Repository, tmp_path: Path) 
         asked(repo.root, Git.top)
 
 
+def test_questions_may_be_asked_at_once(repo: Repository) -> None:
+    repo.write("dir/a", b"staged\n")
+    repo.git("add", "--all")
+    repo.write("new", b"x\n")
+
+    async def ask(git: Git) -> list[list[str]]:
+        found = await asyncio.gather(worktree(git), staged(git), worktree(git), staged(git))
+        return [[file.path for file in each.diff.files] for each in found]
+
+    assert asked(repo.root, ask) == [["dir/a", "new"], ["dir/a"]] * 2
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
 def test_a_repository_of_another_user_needs_their_trust(repo: Repository, isolated_environment: Path) -> None:
     os.chown(repo.root, 12345, 12345)
     os.chown(repo.root / ".git", 12345, 12345)
     with pytest.raises(UsageError, match=f"git config --global --add safe.directory {repo.root}$"):
-        asked(repo.root, Git.head)
+        asked(repo.root / "dir", Git.head)
     (isolated_environment / ".gitconfig").write_text(f"[safe]\n\tdirectory = {repo.root}\n")
     assert asked(repo.root, Git.head) == repo.git("-c", f"safe.directory={repo.root}", "rev-parse", "HEAD")
 
@@ -180,20 +194,36 @@ def test_files_of_a_tree(repo: Repository) -> None:
         b"absolute": link(b"/etc/passwd"),
         b"loop": link(b"loop"),
         "ü x".encode(): b"\0\n",
+        b"\xff": b"x\n",
         b"empty": b"",
         b"sub": submodule("1" * 40),
     }
     (head,) = repo.imported(tree)
+    nothing = ["outside", "absolute", "loop", "sub", "docs", "absent", "AGENTS.md/x", "a\nb"]
 
     async def ask(git: Git) -> dict[str, bytes | None]:
-        names = ["AGENTS.md", "ü x", "empty", "outside", "absolute", "loop", "sub", "docs", "absent", "AGENTS.md/x", "a\nb"]
+        names = [
+            "AGENTS.md",
+            "ü x",
+            spell(b"\xff"),
+            "empty",
+            "outside",
+            "absolute",
+            "loop",
+            "sub",
+            "docs",
+            "absent",
+            "AGENTS.md/x",
+            "a\nb",
+        ]
         return {name: await git.file_at(head, name, most=6) for name in names}
 
     assert asked(repo.root, ask) == {
         "AGENTS.md": b"rules\n",
         "ü x": b"\0\n",
+        spell(b"\xff"): b"x\n",
         "empty": b"",
-        **dict.fromkeys(["outside", "absolute", "loop", "sub", "docs", "absent", "AGENTS.md/x", "a\nb"]),
+        **dict.fromkeys(nothing),
     }
     assert asked(repo.root, lambda git: git.file_at(head, "AGENTS.md", most=5)) is None
 
@@ -202,12 +232,12 @@ def test_attributes_are_those_of_the_tree(repo: Repository) -> None:
     lines = b"*.lock linguist-generated\nvendor/** linguist-vendored=true -diff\n"
     (head,) = repo.imported({b".gitattributes": lines})
     repo.write(".gitattributes", b"* linguist-generated\n")
-    paths = [b"a.lock", b"vendor/new\nline", b"plain \xff"]
+    paths = ["a.lock", "vendor/new\nline", spell(b"plain \xff")]
     names = ["linguist-generated", "linguist-vendored", "diff"]
     assert asked(repo.root, lambda git: git.attributes(head, paths, names)) == {
-        b"a.lock": {"linguist-generated": "set"},
-        b"vendor/new\nline": {"linguist-vendored": "true", "diff": "unset"},
-        b"plain \xff": {},
+        "a.lock": {"linguist-generated": "set"},
+        "vendor/new\nline": {"linguist-vendored": "true", "diff": "unset"},
+        spell(b"plain \xff"): {},
     }
 
 

@@ -3,7 +3,6 @@
 import hashlib
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from difflib import get_close_matches
 from typing import Literal
 
 from msgspec import Struct
@@ -106,6 +105,8 @@ def _unknown_path(diff: Diff, path: str, line: int | None, start_line: int | Non
 
 def _near_paths(diff: Diff, path: str) -> list[str]:
     """Paths of the diff that may be meant, by the surest rule that finds any; any at all where none does."""
+    from difflib import get_close_matches
+
     bare = path.removeprefix("./").lstrip("/")
     names = list(diff.by_path)[:_PATHS_COMPARED]
     last = bare.rsplit("/", 1)[-1]

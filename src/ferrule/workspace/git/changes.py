@@ -52,7 +52,8 @@ class Comparison(Struct, frozen=True):
 async def worktree(git: Git, base: str | None = None, paths: Sequence[Path] = ()) -> Comparison:
     """The working tree with its untracked files against `base`, else against the commit that is checked out.
 
-    The files are read once, when this is called: contents are asked for by blob id and stay what they were.
+    The files are read once, when this is called: contents are asked for by blob id and stay what they were. Of a submodule only
+    the commit counts that is checked out in it.
     """
     old, notes = await _base(git, base)
     tree, left_out = await worktree_tree(git)

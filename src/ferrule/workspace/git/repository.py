@@ -12,6 +12,7 @@ from pathlib import Path
 from ferrule.process.capture import capture
 from ferrule.process.protocol import Ended, Processes
 from ferrule.types.errors import FerruleError, UsageError
+from ferrule.types.names import spell, unspell
 
 from .safe import asking_environment, safe_environment
 
@@ -29,9 +30,10 @@ _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 class Git:
     """One repository with a working tree, found from `folder` upwards.
 
-    `environment` is the complete environment of the commands; of what git reads from it, only `GIT_DIR`, `GIT_WORK_TREE` and
-    `GIT_INDEX_FILE` count, as git sets them for hooks. Objects that only Ferrule needs go to a temporary folder that `close`
-    removes. Every method may raise UsageError where there is no such repository, and FerruleError where git fails.
+    `environment` is the complete environment of the commands; of the variables for git only `GIT_INDEX_FILE` counts, which git
+    sets for its hooks. Objects that only Ferrule needs go to a temporary folder that `close` removes. The configuration is looked
+    at once: use one `Git` for one piece of work. Every method may raise UsageError where there is no such repository, and
+    FerruleError where git fails. Paths inside the repository are spelled as `types.names.spell` does.
     """
 
     def __init__(self, processes: Processes, folder: Path, environment: Iterable[tuple[str, str]]) -> None:
@@ -40,6 +42,7 @@ class Git:
         self._source = dict(environment)
         self._safe: dict[str, str] | None = None
         self._top: Path | None = None
+        self._opening = asyncio.Lock()
 
     @cached_property
     def scratch(self) -> Path:
@@ -58,21 +61,22 @@ class Git:
     async def top(self) -> Path:
         """The top folder of the working tree, which is `folder` or above it."""
         if self._top is None:
-            output = await self._output(["rev-parse", "--show-toplevel"], self.folder)
-            top = Path(os.fsdecode(output.removesuffix(b"\n")))
-            if not self.folder.resolve().is_relative_to(top.resolve()):
-                raise UsageError(f"{self.folder} is not in the working tree of its repository, which is at {top}.")
-            self._top = top
-            await self._keep_objects_apart()
+            async with self._opening:
+                self._top = self._top or await self._open()
         return self._top
 
-    async def _keep_objects_apart(self) -> None:
-        """From now on git writes objects to our folder and reads them from there and from the repository."""
-        assert self._safe is not None
-        path = str(await self.git_path("objects")).replace("\\", "\\\\").replace('"', '\\"')
+    async def _open(self) -> Path:
+        """From here on git writes objects to our folder, and reads them from there and from the repository."""
+        output = await self._output(["rev-parse", "--show-toplevel"], self.folder)
+        top = Path(os.fsdecode(output.removesuffix(b"\n")))
+        if not self.folder.resolve().is_relative_to(top.resolve()):
+            raise UsageError(f"{self.folder} is not in the working tree of its repository, which is at {top}.")
+        asked = ["rev-parse", "--path-format=absolute", "--git-path", "objects"]
+        path = os.fsdecode((await self._output(asked, top)).removesuffix(b"\n")).replace("\\", "\\\\").replace('"', '\\"')
         own = self.scratch / "objects"
         own.mkdir()
-        self._safe |= {"GIT_OBJECT_DIRECTORY": str(own), "GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{path}"'}
+        self._safe = (self._safe or {}) | {"GIT_OBJECT_DIRECTORY": str(own), "GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{path}"'}
+        return top
 
     async def head(self) -> str | None:
         """The commit that is checked out; None before the first one."""
@@ -126,7 +130,7 @@ class Git:
         return (await self.output(["rev-parse", "--verify", f"{commit}^{{tree}}"])).decode().strip()
 
     async def git_path(self, name: str) -> Path:
-        """Where a file of the repository itself lies, such as `index` or `objects`."""
+        """Where a file of the repository itself lies, such as `index`."""
         output = await self.output(["rev-parse", "--path-format=absolute", "--git-path", name])
         return Path(os.fsdecode(output.removesuffix(b"\n")))
 
@@ -149,7 +153,7 @@ class Git:
         """The file at `path` of a tree or commit, links inside it followed; None where there is none of at most `most` bytes."""
         if "\n" in path:
             return None
-        feed = os.fsencode(f"{tree}:{path}\n")
+        feed = f"{tree}:".encode() + unspell(path) + b"\n"
         output = await self.output(["cat-file", "--batch", "--follow-symlinks"], feed=feed, limit=most + 1000, whole=False)
         head, _, rest = output.partition(b"\n")
         match head.split():
@@ -157,18 +161,18 @@ class Git:
                 return rest[: int(size)]
         return None
 
-    async def attributes(self, tree: str, paths: Sequence[bytes], names: Sequence[str]) -> dict[bytes, dict[str, str]]:
+    async def attributes(self, tree: str, paths: Sequence[str], names: Sequence[str]) -> dict[str, dict[str, str]]:
         """What the `.gitattributes` of a tree say of each path: `set`, `unset` or a value. The unspecified is left out."""
         index = {"GIT_INDEX_FILE": str(self.new_folder() / "index")}
         await self.output(["read-tree", tree], environment=index)
-        feed = b"".join(path + b"\0" for path in paths)
-        limit = sum(len(path) + 200 for path in paths) * len(names) + SMALL
+        feed = b"".join(unspell(path) + b"\0" for path in paths)
+        limit = (len(feed) + 200 * len(paths)) * len(names) + SMALL
         asked = ["check-attr", "--cached", "--stdin", "-z", *names]
         fields = (await self.output(asked, environment=index, feed=feed, limit=limit)).split(b"\0")
-        found: dict[bytes, dict[str, str]] = {path: {} for path in paths}
+        found: dict[str, dict[str, str]] = {path: {} for path in paths}
         for path, name, value in zip(fields[::3], fields[1::3], fields[2::3], strict=False):
             if value != b"unspecified":
-                found[path][name.decode()] = value.decode(errors="replace")
+                found[spell(path)][name.decode()] = value.decode(errors="replace")
         return found
 
     async def output(
@@ -264,8 +268,9 @@ class Git:
         if "not a git repository" in said:
             return UsageError(f"{self.folder} is not in a git repository. Go into one, or make one with `git init`.")
         if "dubious ownership" in said:
-            hint = f"If you trust it: git config --global --add safe.directory {self.folder}"
-            return UsageError(f"git does not trust {self.folder}, because another user owns it. {hint}")
+            at = found[1] if (found := re.search(r"repository at '(.+)'", said)) else self.folder
+            hint = f"If you trust it: git config --global --add safe.directory {at}"
+            return UsageError(f"git does not trust {at}, because another user owns it. {hint}")
         if "must be run in a work tree" in said:
             return UsageError(f"{self.folder} is a bare repository, or the inside of one: there is no working tree.")
         return FerruleError(f"git {command} failed: {said[:1000] or 'without a word'}")

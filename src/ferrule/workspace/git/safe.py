@@ -25,9 +25,6 @@ OVERRIDDEN = (
 )
 _PERSONAL = frozenset({"core.autocrlf", "core.eol", "core.excludesfile", "core.precomposeunicode", "safe.directory"})
 _FILTER = re.compile(r"(filter\..+)\.(?:clean|smudge|process|required)\Z", re.DOTALL)
-_KEPT = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
-"""git sets these for its hooks: without them a hook would look at another index than the commit that called it."""
-
 _FIXED = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -47,7 +44,7 @@ _ALWAYS = {
 
 def asking_environment(source: Mapping[str, str]) -> dict[str, str]:
     """For `git config --list`, which starts nothing and has to see all files of configuration."""
-    kept = {name: value for name, value in source.items() if not name.startswith("GIT_") or name in _KEPT}
+    kept = {name: value for name, value in source.items() if not name.startswith("GIT_") or name == "GIT_INDEX_FILE"}
     kept.pop("LANGUAGE", None)
     return kept | _ALWAYS
 
