@@ -5,6 +5,10 @@ from collections.abc import Mapping
 from .render import render, template
 from .subject import Subject
 
+ELSEWHERE = (
+    "What read_file and search_files show is the working tree: it may differ from what is under review, which is in read_diff."
+)
+
 
 def sections(environment: str) -> tuple[str, ...]:
     return template("role"), template("rules"), environment
@@ -36,7 +40,8 @@ def _overview(subject: Subject) -> str:
     added = sum(line.kind == "added" for file in files for hunk in file.hunks for line in hunk.lines)
     deleted = sum(line.kind == "deleted" for file in files for hunk in file.hunks for line in hunk.lines)
     counted = f"{len(files)} file{'' if len(files) == 1 else 's'}, {added} lines added, {deleted} deleted."
-    return "\n".join([counted, *subject.comparison.diff.notes])
+    elsewhere = [] if subject.comparison.kind == "worktree" else [ELSEWHERE]
+    return "\n".join([counted, *subject.comparison.diff.notes, *elsewhere])
 
 
 def _instructions(instructions: Mapping[str, str], wish: str | None) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ferrule.types.errors import FerruleError, UsageError
 
 from .arguments import Invocation, understand
-from .flags import RUN
+from .flags import REVIEW, RUN
 
 NOTHING_TO_DO = """\
 what shall be done? Write for example:
@@ -24,14 +24,14 @@ def run(arguments: Sequence[str]) -> int:
     except UsageError as error:
         _complain(error)
         if wanted := _wanted(arguments):
-            _report(wanted, error)
+            _report(wanted, error, REVIEW in arguments)
         return error.outcome.exit_code
     try:
         return _dispatch(invocation, dict(os.environ))
     except FerruleError as error:
         _complain(error)
-        if invocation.command == RUN and invocation.output_format != "text":
-            _report(invocation.output_format, error)
+        if invocation.command in (RUN, REVIEW) and invocation.output_format != "text":
+            _report(invocation.output_format, error, invocation.command == REVIEW)
         return error.outcome.exit_code
 
 
@@ -119,18 +119,23 @@ def _complain(error: FerruleError) -> None:
 
 
 def _wanted(arguments: Sequence[str]) -> str | None:
-    """The JSON format that a command line asks for, even where the rest of it cannot be understood."""
+    """The format for programs that a command line asks for, even where the rest of it cannot be understood."""
     flag = "--output-format"
     for word, following in zip(arguments, (*arguments[1:], ""), strict=True):
         name, equals, text = word.partition("=")
-        if name == flag and (wanted := text if equals else following) in ("json", "stream-json"):
+        if name == flag and (wanted := text if equals else following) in ("json", "stream-json", "sarif"):
             return wanted
     return None
 
 
-def _report(output_format: str, error: FerruleError) -> None:
+def _report(output_format: str, error: FerruleError, of_review: bool) -> None:
     from .headless import failed_result
     from .show.output import result_json, result_line, standard_output
 
     result = failed_result(error.outcome, str(error))
-    standard_output().bytes(result_json(result) if output_format == "json" else result_line(result))
+    if of_review:
+        from .review import never_began
+
+        standard_output().bytes(never_began(result, output_format))
+    elif output_format != "sarif":
+        standard_output().bytes(result_json(result) if output_format == "json" else result_line(result))

@@ -6,12 +6,14 @@ from typing import Any
 
 import msgspec
 
+from ferrule.review.coverage import Coverage
 from ferrule.review.open import open_review
 from ferrule.review.review import Review, ReviewResult
 from ferrule.review.subject import Wanted
 from ferrule.task.config.layers import user_file
 from ferrule.task.open import TaskOptions
 from ferrule.types.names import spell
+from ferrule.types.outcome import Outcome
 from ferrule.types.result import RunResult, TaskEvent
 from ferrule.types.review import SEVERITIES, Severity
 
@@ -21,7 +23,7 @@ from .show.findings import findings_text
 from .show.output import Pipe, standard_error, standard_output
 from .show.terminal import Look, look_of
 from .show.views import Opened, PersonView, StreamView, View
-from .start import configured
+from .start import configured, with_receipt
 
 
 def review(invocation: Invocation, environ: Mapping[str, str]) -> int:
@@ -36,7 +38,7 @@ def review(invocation: Invocation, environ: Mapping[str, str]) -> int:
         environ=environ,
         user_folder=user_file(environ).parent,
     )
-    return start_review(options, wanted(asked, invocation.words), severity(asked.fail_on), invocation.output_format)
+    return start_review(options, wanted(asked, invocation.words), severity(asked.fail_on), invocation)
 
 
 def wanted(asked: ReviewOf, words: tuple[str, ...]) -> Wanted:
@@ -52,7 +54,8 @@ def severity(name: str | None) -> Severity | None:
     return next((each for each in SEVERITIES if each == name), None)
 
 
-def start_review(options: TaskOptions, what: Wanted, fail_on: Severity | None, output_format: str) -> int:
+def start_review(options: TaskOptions, what: Wanted, fail_on: Severity | None, invocation: Invocation) -> int:
+    """Format and receipt are as the invocation says."""
     out, err = standard_output(), standard_error()
     opened: list[Review] = []
 
@@ -60,8 +63,10 @@ def start_review(options: TaskOptions, what: Wanted, fail_on: Severity | None, o
         opened.append(await open_review(options, what, fail_on))
         return opened[0]
 
-    view = ReviewView(out, err, look_of(sys.stderr, options.environ), look_of(sys.stdout, options.environ), output_format, opened)
-    result = run_task(opening, options.folder, view, err, last=True)
+    view = ReviewView(
+        out, err, look_of(sys.stderr, options.environ), look_of(sys.stdout, options.environ), invocation.output_format, opened
+    )
+    result = run_task(with_receipt(opening, invocation.receipt), options.folder, view, err, last=True)
     if out.problem:
         err.text(f"ferrule: the result could not be written to standard output: {out.problem}\n")
         return result.exit_code or 1
@@ -93,22 +98,30 @@ class ReviewView:
         if found is None:
             self.inner.end(result)
             return
-        if self.format == "stream-json":
-            self.out.bytes(b'{"type":"result",' + result_json(found)[1:])
-            return
-        self.inner.end(result)
-        self.out.bytes(self._rendered(found))
+        if self.format != "stream-json":
+            self.inner.end(result)
+        self.out.bytes(rendered(found, self.format, self.look))
 
-    def _rendered(self, found: ReviewResult) -> bytes:
-        match self.format:
-            case "json":
-                return result_json(found)
-            case "sarif":
-                from ferrule.review.sarif import sarif
 
-                return msgspec.json.format(msgspec.json.encode(sarif(found))) + b"\n"
-            case _:
-                return findings_text(found, self.look).encode("utf-8", "replace")
+def rendered(found: ReviewResult, output_format: str, look: Look) -> bytes:
+    match output_format:
+        case "json":
+            return result_json(found)
+        case "stream-json":
+            return b'{"type":"result",' + result_json(found)[1:]
+        case "sarif":
+            from ferrule.review.sarif import sarif
+
+            return msgspec.json.format(msgspec.json.encode(sarif(found))) + b"\n"
+        case _ if found.run.outcome is Outcome.USAGE_ERROR:
+            return b""
+        case _:
+            return findings_text(found, look).encode("utf-8", "replace")
+
+
+def never_began(result: RunResult, output_format: str) -> bytes:
+    """The result of a review that could not be opened, for who reads a format for programs."""
+    return rendered(ReviewResult(result, "", (), Coverage((), None), ()), output_format, Look())
 
 
 def result_json(found: ReviewResult) -> bytes:

@@ -2,6 +2,7 @@
 
 from itertools import groupby
 
+from ferrule.review import builtin
 from ferrule.review.review import CodeLine, ReviewResult
 from ferrule.types.review import Finding, Severity
 
@@ -20,7 +21,10 @@ def findings_text(result: ReviewResult, look: Look) -> str:
         for finding, code in members:
             lines += ["", *_finding(finding, look), *_code(finding, code, look)]
         lines.append("")
+    if said := _said(result):
+        lines += [*said, ""]
     lines.append(_counts(result, look))
+    lines.append(_reviewer(result))
     lines.append(look.paint(clean(result.coverage.line), DIM))
     return "".join(f"{line}\n" for line in lines)
 
@@ -45,11 +49,24 @@ def _code(finding: Finding, code: tuple[CodeLine, ...], look: Look) -> list[str]
     return lines
 
 
+def _said(result: ReviewResult) -> list[str]:
+    """The reviewer's summary, or why there is none. What checks alone have to say stands in the other lines."""
+    if result.run.model == builtin.NAME and result.run.outcome == "finished":
+        return []
+    return clean(result.run.result).strip().splitlines()
+
+
+def _reviewer(result: ReviewResult) -> str:
+    if result.run.model == builtin.NAME:
+        return f"Reviewed by {builtin.NAME}: by checks alone, nobody read the change for what it means."
+    return f"Reviewed by {clean(result.run.model)}."
+
+
 def _counts(result: ReviewResult, look: Look) -> str:
+    if result.run.outcome == "aborted":
+        return look.paint("The review was given up; what was found before stands above.", YELLOW)
     if result.run.outcome != "finished":
-        return look.paint(
-            f"The review did not end by its own act ({result.run.outcome}); what was found so far stands above.", YELLOW
-        )
+        return look.paint(f"The review did not end ({result.run.outcome}); what was found so far stands above.", YELLOW)
     if not result.findings:
         return f"No findings in {clean(result.title)}."
     counts = [
