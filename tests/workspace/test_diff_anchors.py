@@ -101,6 +101,11 @@ def at(path: str, line: int | None, start: int | None = None, side: Side = "RIGH
             id="reversed",
         ),
         pytest.param(
+            "src/a.py", None, 12, "RIGHT",
+            Problem("order", "start_line 12 has no line. Nearest: src/a.py line 12 RIGHT.", (at("src/a.py", 12),)),
+            id="start alone",
+        ),
+        pytest.param(
             "src/a.py", 27, None, "RIGHT",
             Problem(
                 "line",
@@ -276,7 +281,7 @@ def differ(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Differ]:
 
 
 def hunks_by_git(differ: Differ, trees: list[str]) -> dict[str, list[tuple[range, range]]]:
-    """For each path the line numbers of each hunk as git's own words say it: in a patch only a head of a hunk begins with `@@`."""
+    """For each path the line numbers of each hunk, as git tells them: in a patch only a head of a hunk begins with `@@`."""
     patch = subprocess.run(["git", "diff-tree", "-r", "-M", "-p", *trees], cwd=differ.repo.root, capture_output=True, check=True)
     fields = iter(differ.repo.git("diff-tree", "-r", "-M", "--name-status", "-z", *trees).split("\0")[:-1])
     names: list[str] = []

@@ -58,6 +58,8 @@ def check(diff: Diff, path: str, line: int | None, start_line: int | None = None
     file = diff.by_path.get(path)
     if file is None:
         return _unknown_path(diff, path, line, start_line, side)
+    if line is None and start_line is not None:
+        return _problem("order", f"start_line {start_line} has no line.", [_best(file, start_line, None, side)])
     if line is None:
         return Anchor(path, None, None, side, None)
     if not file.spans["LEFT"] and not file.spans["RIGHT"]:
