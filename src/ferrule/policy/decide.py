@@ -164,9 +164,8 @@ def _outside(kind: Literal["read", "write"], spot: Spot, policy: Policy, command
         return []
     folder = path if os.path.isdir(path) else os.path.dirname(path)
     rule = _allow(f"{kind}:{exact_path(path)}")
-    if inside(policy.root, (path,)):
-        narrow: tuple[str, ...] = ()
-    elif folder in ("/", policy.home):
+    narrow: tuple[str, ...]
+    if inside(policy.root, (path,)) or folder in ("/", policy.home):
         narrow = (rule,)
     else:
         narrow = (f"--add-dir {shlex.quote(folder)}", rule)

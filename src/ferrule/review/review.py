@@ -7,6 +7,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ferrule.task.receipts.file import ReceiptTarget
 from ferrule.task.task import Task
 from ferrule.types.outcome import Outcome
 from ferrule.types.result import RunResult, TaskEvent
@@ -78,6 +79,14 @@ class Review:
     @property
     def remark(self) -> str:
         return self.task.remark
+
+    @property
+    def receipt_to(self) -> ReceiptTarget | None:
+        return self.task.receipt_to
+
+    @receipt_to.setter
+    def receipt_to(self, target: ReceiptTarget | None) -> None:
+        self.task.receipt_to = target
 
     def events(self, since: int = 0) -> AsyncIterator[TaskEvent]:
         return self.task.events(since)

@@ -166,12 +166,13 @@ def _command(words: list[str], headless: bool) -> tuple[str, str, tuple[str, ...
     actions = COMMANDS[command]
     if not actions:
         return command, "", _exactly(command, rest)
-    if not rest:
+    if not rest and "" not in actions:
         raise UsageError(f"ferrule {command} needs one of: {', '.join(actions)}")
-    action, rest = rest[0], rest[1:]
+    action, rest = (rest[0], rest[1:]) if rest else ("", [])
     if action not in actions:
-        raise UsageError(f'"{command} {action}" is no command; known: {", ".join(f"{command} {known}" for known in actions)}')
-    return command, action, _exactly(f"{command} {action}", rest)
+        known = ", ".join(f"{command} {known}".rstrip() for known in actions)
+        raise UsageError(f'"{command} {action}" is no command; known: {known}')
+    return command, action, _exactly(f"{command} {action}".rstrip(), rest)
 
 
 def _exactly(command: str, words: list[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ COMMANDS = {
     "receipt": ("verify",),
     "config": ("show",),
     "doctor": (),
-    "demo": (),
+    "demo": ("", "review"),
     "review": (),
 }
 

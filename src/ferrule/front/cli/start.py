@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ferrule.task.config.layers import Flag, load
 from ferrule.task.config.schema import Config
@@ -16,7 +16,7 @@ from .show.views import PersonView, StreamView, View
 
 if TYPE_CHECKING:
     from ferrule.task.open import TaskOptions
-    from ferrule.task.task import Task
+    from ferrule.task.receipts.file import ReceiptTarget
 
 
 def configured(invocation: Invocation, environ: Mapping[str, str]) -> Config:
@@ -46,7 +46,18 @@ def start(options: "TaskOptions", output_format: str, receipt: Path | None = Non
     return result.exit_code
 
 
-def with_receipt(opening: "Callable[[], Awaitable[Task]]", written: Path | None) -> "Callable[[], Awaitable[Task]]":
+class Receipted(Protocol):
+    """What writes a receipt when it ends: a task, or a review."""
+
+    receipt_to: "ReceiptTarget | None"
+
+    async def close(self) -> None: ...
+
+
+Opened = TypeVar("Opened", bound=Receipted)
+
+
+def with_receipt(opening: Callable[[], Awaitable[Opened]], written: Path | None) -> Callable[[], Awaitable[Opened]]:
     """Opens a task that writes its receipt to a file when it ends. Raises UsageError now where that cannot be done."""
     if written is None:
         return opening
@@ -54,7 +65,7 @@ def with_receipt(opening: "Callable[[], Awaitable[Task]]", written: Path | None)
 
     target = reserve(written)
 
-    async def opened() -> "Task":
+    async def opened() -> Opened:
         task = await opening()
         try:
             target.begin()
