@@ -17,9 +17,9 @@ from ferrule.workspace.diff.parse import BadDiff, Parsed, parse
 from .repository import Git
 from .snapshot import index_tree, worktree_tree
 
-FILE_BYTES = 16_000_000
+FILE_BYTES = 8_000_000
 """A file with a longer patch is listed without its lines."""
-TOTAL_BYTES = 64_000_000
+TOTAL_BYTES = 32_000_000
 """Patches behind so many bytes are listed without their lines."""
 _ARGUMENT_BYTES = 100_000
 
