@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ferrule.task.sessions import SessionInfo, StoredSession, list_sessions, read_session, remove_session
+from ferrule.task.sessions import SessionInfo, StoredSession, list_sessions, read_session, read_session_part, remove_session
 from ferrule.types.messages import Assistant, Image, Text, ToolCall, ToolResult, User
 from ferrule.types.records import Answered, AssistantSaid, CallFinished, Entry, RunEnded, UserSaid
 
@@ -33,9 +33,7 @@ def sessions(invocation: Invocation, environ: Mapping[str, str]) -> int:
         case "search":
             return _search(environ, None if invocation.everything else invocation.folder, invocation.words[0], json)
         case "export":
-            from .export import export
-
-            return export(invocation, environ)
+            return _export(invocation, environ)
         case "show":
             stored = asyncio.run(read_session(environ, invocation.words[0]))
             return deliver(_as_json({"session": stored.info, "records": stored.records}) if json else conversation(stored))
@@ -87,6 +85,28 @@ def hits(found: "Sequence[Hit]") -> str:
         times = f" ({hit.times} times)" if hit.times > 1 else ""
         text += f"  {hit.seq:>5}  {one_line(hit.place, WIDTH)}{times}: {one_line(hit.snippet, 2 * WIDTH)}\n"
     return text
+
+
+def _export(invocation: Invocation, environ: Mapping[str, str]) -> int:
+    """Exit code 1 where the journal is damaged; what stands before the damage is exported. Raises UsageError, StoreError."""
+    from ferrule.task.sessions.export import export_records, write_export
+
+    from .show.markdown import markdown
+
+    if invocation.export_format == "jsonl":
+        _, data, records, problem = export_records(environ, invocation.words[0])
+    else:
+        stored, problem = asyncio.run(read_session_part(environ, invocation.words[0]))
+        data, records = markdown(stored, problem).encode("utf-8", "backslashreplace"), len(stored.records)
+    code = 1 if problem else 0
+    if problem:
+        told = f"the export ends after {records} records: {problem}"
+        standard_error().text(f"ferrule: {clean(told)}\n")
+    if invocation.output is None:
+        return deliver(data, code)
+    write_export(invocation.output, data)
+    standard_error().text(f"ferrule: wrote {records} records to {clean(str(Path(invocation.output)))}\n")
+    return code
 
 
 def table(found: Sequence[SessionInfo], with_folder: bool) -> str:

@@ -1,7 +1,6 @@
 """The receipt of one run as a file: its fields, reading it strictly, and writing it in one step, readable by its owner alone."""
 
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +105,8 @@ class ReceiptTarget:
 
 def reserve(written: Path) -> ReceiptTarget:
     """A place that a receipt can be written to, tried out now. Raises UsageError; a file that is no receipt is not replaced."""
+    import tempfile
+
     try:
         path = written.expanduser().resolve()
         if path.exists() and (found := read_regular(path, MOST)):
@@ -123,6 +124,8 @@ def reserve(written: Path) -> ReceiptTarget:
 
 def write_private(path: Path, data: bytes) -> None:
     """Write a file in one step with mode 0600. Raises OSError; then the old file, if any, is as it was."""
+    import tempfile
+
     descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name[:64]}.", suffix=".tmp", dir=path.parent)
     try:
         with os.fdopen(descriptor, "wb") as file:

@@ -4,7 +4,6 @@ It errs towards naming a file: a reader dismisses one too many easily and never 
 """
 
 import re
-import shlex
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
@@ -52,6 +51,8 @@ def looks_like_test(path: str) -> bool:
 
 def _named(command: str) -> frozenset[str]:
     """Words of a command line that may be paths; also what follows `=` and what stands before `::`."""
+    import shlex
+
     try:
         words = shlex.split(command)
     except ValueError:

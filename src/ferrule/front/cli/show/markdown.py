@@ -1,40 +1,16 @@
-"""`ferrule sessions export ID`: a session to keep or to hand on, as Markdown or as lines that verify."""
+"""A whole session as Markdown, to keep or to hand on."""
 
-import asyncio
 import re
 import time
-from collections.abc import Mapping
-from pathlib import Path
 
-from ferrule.task.sessions import StoredSession, read_session_part
-from ferrule.task.sessions.export import export_records, write_export
+from ferrule.task.sessions import StoredSession
 from ferrule.types.messages import Assistant, Image, Reasoning, Text, ToolCall, ToolResult, User
 from ferrule.types.records import Answered, Approval, Asked, AssistantSaid, CallFinished, Entry, Receipt, RunEnded, UserSaid
 from ferrule.types.tools import GateResult
 
-from .arguments import Invocation
-from .show.output import deliver, standard_error
-from .show.terminal import clean, one_line
+from .terminal import clean, one_line
 
 LINE = 200
-
-
-def export(invocation: Invocation, environ: Mapping[str, str]) -> int:
-    """Exit code 1 where the journal is damaged; what stands before the damage is exported. Raises UsageError, StoreError."""
-    if invocation.export_format == "jsonl":
-        _, data, records, problem = export_records(environ, invocation.words[0])
-    else:
-        stored, problem = asyncio.run(read_session_part(environ, invocation.words[0]))
-        data, records = markdown(stored, problem).encode("utf-8", "backslashreplace"), len(stored.records)
-    code = 1 if problem else 0
-    if problem:
-        told = f"the export ends after {records} records: {problem}"
-        standard_error().text(f"ferrule: {clean(told)}\n")
-    if invocation.output is None:
-        return deliver(data, code)
-    write_export(invocation.output, data)
-    standard_error().text(f"ferrule: wrote {records} records to {clean(str(Path(invocation.output)))}\n")
-    return code
 
 
 def markdown(stored: StoredSession, problem: str = "") -> str:
