@@ -3,8 +3,9 @@
 from ferrule.store.folds import NotStarted, Started
 from ferrule.types.messages import ResultKind, Text, ToolCall, ToolResult
 from ferrule.types.records import CallFinished
-from ferrule.types.tools import Effect
+from ferrule.types.tools import Effect, FileChange
 
+from .files import files_since
 from .setup import Setup
 
 UNKNOWN = (
@@ -13,6 +14,10 @@ UNKNOWN = (
 )
 NEVER_STARTED = "The session stopped before this call began. Nothing was done. Call it again if it is still wanted."
 BROKEN_OFF = "The session stopped while this call was running. It changes nothing by itself: call it again if it is still wanted."
+REPEATABLE = (
+    "The session stopped while this call was running. It may have taken effect; calling it again does no harm. "
+    "Do so if it is still wanted."
+)
 
 
 async def recover(setup: Setup, spoken: bool) -> None:
@@ -24,15 +29,17 @@ async def recover(setup: Setup, spoken: bool) -> None:
     entries = []
     for open_call in setup.log.conversation.open_calls:
         match open_call.state:
-            case Started(effect=Effect.MUTATING):
-                entries.append(_finished(open_call.call, "unknown", UNKNOWN))
+            case Started(effect=Effect.MUTATING, files=files):
+                entries.append(_finished(open_call.call, "unknown", UNKNOWN, files_since(files, setup.place)))
             case NotStarted() if spoken:
                 entries.append(_finished(open_call.call, "skipped", NEVER_STARTED))
+            case Started(effect=Effect.IDEMPOTENT, files=files) if spoken:
+                entries.append(_finished(open_call.call, "unknown", REPEATABLE, files_since(files, setup.place)))
             case Started() if spoken:
                 entries.append(_finished(open_call.call, "interrupted", BROKEN_OFF))
     if entries:
         await setup.log.add(*entries)
 
 
-def _finished(call: ToolCall, kind: ResultKind, text: str) -> CallFinished:
-    return CallFinished(ToolResult(call.id, call.name, kind, (Text(text),)), 0.0)
+def _finished(call: ToolCall, kind: ResultKind, text: str, changes: tuple[FileChange, ...] = ()) -> CallFinished:
+    return CallFinished(ToolResult(call.id, call.name, kind, (Text(text),)), 0.0, changes)

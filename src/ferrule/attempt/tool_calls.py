@@ -18,6 +18,7 @@ from ferrule.types.records import Approval, Asked, CallFinished, CallStarted, En
 from ferrule.types.result import Denial, Output
 from ferrule.types.tools import Action, Effect, End, Question, ToolOutput, error
 
+from .files import files_before
 from .setup import Setup
 
 NOT_REACHED = "Not run: the task had already ended or was waiting for an answer. Nothing was done."
@@ -126,7 +127,7 @@ class _Turn:
         if approval is not None and approval.decision == "deny":
             return await self.deny(call, actions, approval)
         self.started.add(call.id)
-        started = CallStarted(call.id, call.name, tool.effect)
+        started = CallStarted(call.id, call.name, tool.effect, files_before(actions, self.setup.place))
         quiet = approval is None or tool.effect is Effect.READ
         await self.setup.log.add(*([started] if quiet else [approval, started]))
         began = time.monotonic()

@@ -101,7 +101,8 @@ def endpoint(model: str, environ: Mapping[str, str], named: Mapping[str, Named] 
         return _named(model, name, named[server], environ)
     dialect, name = _split(model, tuple(named or ()))
     if dialect == "scripted":
-        return Endpoint("scripted", name, name)
+        path = str(Path(name).expanduser().absolute())
+        return Endpoint("scripted", path, path)
     vendor = VENDORS[dialect]
     base_url = _base_url(environ.get(vendor.base) or vendor.default, vendor.base)
     key = environ.get(vendor.key, "").strip() or None

@@ -1,6 +1,6 @@
 """Opens a local review: the comparison, the tools over it, and whoever reviews."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 
 from msgspec.structs import replace
@@ -35,17 +35,26 @@ async def open_review(options: TaskOptions, wanted: Wanted, fail_on: Severity | 
     found: list[Subject] = []
 
     async def prepare(opening: Opening) -> Prepared:
-        git = Git(opening.processes, opening.place.root, opening.environment)
+        git = Git(opening.processes, opening.place.root, git_environment(options.environ, opening.environment))
         opening.closers.append(_closing(git))
         subject = await _subject(git, opening, wanted)
         found.append(subject)
         instructions = await _instructions(git, subject)
         records = () if opening.conversation.reviewed else (subject.record,)
-        prompt = options.prompt if options.resume else kickoff(subject, instructions, options.prompt)
+        begun = bool(opening.conversation.messages)
+        prompt = options.prompt if begun else kickoff(subject, instructions, options.prompt)
         return Prepared(_tools(opening, git, subject), sections(environment(opening.place.root, opening.began)), prompt, records)
 
     task = await open_task(options, Kind(REVIEW_LOCAL, prepare, _provider))
     return Review(task, found[0], fail_on)
+
+
+GIT_SAYS = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
+"""What git tells its hooks: `git commit -a` commits another index than the repository's."""
+
+
+def git_environment(environ: Mapping[str, str], environment: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
+    return (*environment, *((name, environ[name]) for name in GIT_SAYS if name in environ))
 
 
 def _closing(git: Git) -> Callable[[], Awaitable[None]]:

@@ -36,9 +36,10 @@ class NotStarted(Struct, frozen=True, tag="not_started"):
 
 
 class Started(Struct, frozen=True, tag="started"):
-    """The effect may or may not have happened."""
+    """The effect may or may not have happened. `files` as in `CallStarted`, from the first time that the call began."""
 
     effect: Effect
+    files: tuple[FileChange, ...] = ()
 
 
 class Waiting(Struct, frozen=True, tag="waiting"):
@@ -104,8 +105,8 @@ class Conversation:
             case AssistantSaid(message=message, usage=usage):
                 self._assistant(message)
                 self.usage = self.usage.plus(usage)
-            case CallStarted(call_id=id, effect=effect):
-                self._state(id, Started(effect))
+            case CallStarted(call_id=id, effect=effect, files=files):
+                self._began(id, effect, files)
             case Asked(call_id=id, question=question):
                 self._state(id, Waiting(question))
             case Answered(call_id=id, text=text):
@@ -114,7 +115,7 @@ class Conversation:
             case CallFinished(result=result, changes=changes, gates=gates, ends=ends):
                 self.ended = ends or self.ended
                 self._result(result)
-                self._change(changes)
+                self._change(self._since_first(result.call_id, changes))
                 self.refusals += bool(gates) and result.kind == "error"
             case Approval(decision="deny") as approval:
                 self._denials.append(self._denial(approval))
@@ -190,6 +191,11 @@ class Conversation:
         for call in turn.calls:
             self._by_call[call.id] = turn
 
+    def _began(self, id: str, effect: Effect, files: tuple[FileChange, ...]) -> None:
+        turn = self._by_call.get(id)
+        before = turn.states.get(id) if turn else None
+        self._state(id, Started(effect, before.files if isinstance(before, Started) else files))
+
     def _state(self, id: str, state: Started | Waiting) -> None:
         if turn := self._by_call.get(id):
             turn.states[id] = state
@@ -218,6 +224,15 @@ class Conversation:
             if later is turn:
                 break
             later.place += 1
+
+    def _since_first(self, id: str, changes: tuple[FileChange, ...]) -> tuple[FileChange, ...]:
+        """A call that was killed and run again changed its files from what they were when it first began."""
+        turn = self._by_call.get(id)
+        state = turn.states.get(id) if turn else None
+        if not isinstance(state, Started) or not state.files:
+            return changes
+        before = {file.path: file.before for file in state.files}
+        return tuple(FileChange(each.path, before.get(each.path, each.before), each.after) for each in changes)
 
     def _change(self, changes: tuple[FileChange, ...]) -> None:
         for change in changes:

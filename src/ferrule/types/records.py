@@ -74,11 +74,12 @@ class Approval(Struct, frozen=True, tag="approval"):
 
 
 class CallStarted(Struct, frozen=True, tag="call_started"):
-    """Durable before the effect (law 3)."""
+    """Durable before the effect (law 3). `files` are those that it may write, as they were before (`after` is None)."""
 
     call_id: str
     name: str
     effect: Effect
+    files: tuple[FileChange, ...] = ()
 
 
 class CallFinished(Struct, frozen=True, tag="call_finished"):

@@ -31,7 +31,8 @@ from .tested import marked
 
 @dataclass
 class Evidence:
-    """A listener of the log. A file changed several times counts once, from its first `before` to its last `after`.
+    """A listener of the log. A file changed several times counts once, from its first `before` to its last `after`. `begun` has
+    the files that a call may write as they were when it first began: a call that was killed and run again did not find them so.
 
     `ends` is the accepted terminal action, by the tool `ended_by`; whatever the person says afterwards opens the task again.
     """
@@ -40,6 +41,7 @@ class Evidence:
     models: dict[str, None] = field(default_factory=dict)
     denials: list[DeniedCall] = field(default_factory=list)
     unwatched: set[str] = field(default_factory=set)
+    begun: dict[str, dict[str, str | None]] = field(default_factory=dict)
     ends: End | None = None
     ended_by: str = ""
     said: Usage = NOTHING
@@ -116,8 +118,10 @@ class Evidence:
             case Approval(decision="deny") as denied:
                 tool = self.tools.get(denied.call_id, "")
                 self.denials.append(DeniedCall(tool, denied.digest, denied.by, denied.reason, denied.flag))
-            case CallStarted(call_id=id, effect=Effect.MUTATING):
-                self.unwatched.add(id)
+            case CallStarted(call_id=id, effect=effect, files=files):
+                self.begun.setdefault(id, {file.path: file.before for file in files})
+                if effect is Effect.MUTATING:
+                    self.unwatched.add(id)
             case CallFinished() as finished:
                 self._finished(finished)
             case UserSaid(origin="person") | Answered():
@@ -126,9 +130,11 @@ class Evidence:
                 pass
 
     def _finished(self, finished: CallFinished) -> None:
+        begun = self.begun.get(finished.result.call_id, {})
         for change in finished.changes:
-            first = self.changed.get(change.path, change)
-            self.changed[change.path] = FileChange(change.path, first.before, change.after)
+            first = self.changed.get(change.path)
+            before = first.before if first is not None else begun.get(change.path, change.before)
+            self.changed[change.path] = FileChange(change.path, before, change.after)
         if finished.changes:
             self.unwatched.discard(finished.result.call_id)
         if finished.ends is not None:
