@@ -43,7 +43,9 @@ async def open_review(options: TaskOptions, wanted: Wanted, fail_on: Severity | 
         records = () if opening.conversation.reviewed else (subject.record,)
         begun = bool(opening.conversation.messages)
         prompt = options.prompt if begun else kickoff(subject, instructions, options.prompt)
-        return Prepared(_tools(opening, git, subject), sections(environment(opening.place.root, opening.began)), prompt, records)
+        return Prepared(
+            _tools(opening, git, subject, fail_on), sections(environment(opening.place.root, opening.began)), prompt, records
+        )
 
     task = await open_task(options, Kind(REVIEW_LOCAL, prepare, _provider))
     return Review(task, found[0], fail_on)
@@ -91,7 +93,7 @@ def _provider(options: TaskOptions, last: ModelChosen | None) -> Provider | None
     return builtin.BuiltinReviewer() if named in (None, builtin.NAME) else None
 
 
-def _tools(opening: Opening, git: Git, subject: Subject) -> tuple[Tool, ...]:
+def _tools(opening: Opening, git: Git, subject: Subject, fail_on: Severity | None) -> tuple[Tool, ...]:
     @asynccontextmanager
     async def source(params: RunChecks, context: ToolContext) -> AsyncIterator[Checked]:
         if params.base is None and not params.paths:
@@ -109,7 +111,7 @@ def _tools(opening: Opening, git: Git, subject: Subject) -> tuple[Tool, ...]:
         *coding_tools(),
         run_checks_tool(source),
         comment_tool(subject.comparison.diff, conversation),
-        submit_tool(REVIEW_LOCAL, checks),
+        submit_tool(REVIEW_LOCAL, checks, fail_on),
         abort_tool(),
     )
     return tuple(hiding(tool, subject.mask) for tool in every if tool.name in REVIEW_LOCAL.tools)

@@ -12,7 +12,6 @@ from ferrule.task.task import Task
 from ferrule.types.outcome import Outcome
 from ferrule.types.result import RunResult, TaskEvent
 from ferrule.types.review import Finding, Severity, reaches
-from ferrule.types.tools import GateResult
 from ferrule.workspace.diff.anchors import Anchor, check, snippet
 from ferrule.workspace.diff.model import Line
 
@@ -113,9 +112,7 @@ class Review:
     def _judged(self, run: RunResult, findings: tuple[Finding, ...]) -> RunResult:
         if self.fail_on is None or run.outcome is not Outcome.FINISHED:
             return run
-        reached = reaches(findings, self.fail_on)
-        gate = GateResult("findings", not reached, f"{self.fail_on} or worse: {'yes' if reached else 'none'}")
-        return replace(run, verification=(*run.verification, gate), exit_code=FINDINGS_EXIT if reached else run.exit_code)
+        return replace(run, exit_code=FINDINGS_EXIT) if reaches(findings, self.fail_on) else run
 
     def _snippet(self, finding: Finding, secret: frozenset[tuple[str, int | None]]) -> tuple[CodeLine, ...]:
         """Lines that hold a secret are not shown: output is pasted and kept."""

@@ -4,6 +4,7 @@ from itertools import count
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from ferrule.store.folds import Conversation
 from ferrule.task.contracts import Contract
@@ -13,8 +14,8 @@ from ferrule.tools.base import Tool, ToolContext, no_actions
 from ferrule.types.errors import ToolError
 from ferrule.types.messages import Text
 from ferrule.types.outcome import Outcome
-from ferrule.types.review import Finding, Severity
-from ferrule.types.tools import Effect, End, ToolOutput
+from ferrule.types.review import Finding, Severity, reaches
+from ferrule.types.tools import Effect, End, GateResult, ToolOutput
 from ferrule.workspace.diff.anchors import Anchor, Problem, anchored, check, fingerprint
 from ferrule.workspace.diff.model import Diff
 
@@ -96,13 +97,19 @@ class Summary(Struct, frozen=True):
     ]
 
 
-def submit_tool(contract: Contract, checks: Checks) -> Tool:
+def submit_tool(contract: Contract, checks: Checks, fail_on: Severity | None) -> Tool:
+    """With `fail_on`, the accepted end says in its gates whether a finding is as severe as that; it is accepted all the same."""
+
     async def run(params: Summary, context: ToolContext) -> ToolOutput:
         if not params.summary.strip():
             raise ToolError("`summary` is empty. Say whether the change can be merged and why.")
         staged = len(checks.conversation.staged)
         accepted = f"Submitted with {staged} finding{'' if staged == 1 else 's'}."
-        return await judge(contract, checks, context, params.summary, accepted)
+        output = await judge(contract, checks, context, params.summary, accepted)
+        if fail_on is None or output.ends is None or output.kind != "ok":
+            return output
+        gates = (*output.gates, findings_gate(tuple(checks.conversation.staged.values()), fail_on))
+        return replace(output, gates=gates, ends=replace(output.ends, gates=gates))
 
     return Tool(
         name="submit_review",
@@ -115,6 +122,11 @@ def submit_tool(contract: Contract, checks: Checks) -> Tool:
         run=run,
         terminal=True,
     )
+
+
+def findings_gate(findings: tuple[Finding, ...], fail_on: Severity) -> GateResult:
+    reached = reaches(findings, fail_on)
+    return GateResult("findings", not reached, f"{fail_on} or worse: {'yes' if reached else 'none'}")
 
 
 class Reason(Struct, frozen=True):
