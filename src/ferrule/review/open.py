@@ -99,9 +99,7 @@ def _tools(opening: Opening, git: Git, subject: Subject, fail_on: Severity | Non
         if params.base is None and not params.paths:
             yield subject.checked
             return
-        chosen = await look(
-            git, Wanted(subject.wanted.kind, params.base or subject.wanted.ref, params.paths or subject.wanted.paths)
-        )
+        chosen = await look(git, _part(subject, params))
         yield chosen.checked
 
     conversation = opening.conversation
@@ -115,6 +113,15 @@ def _tools(opening: Opening, git: Git, subject: Subject, fail_on: Severity | Non
         abort_tool(),
     )
     return tuple(hiding(tool, subject.mask) for tool in every if tool.name in REVIEW_LOCAL.tools)
+
+
+def _part(subject: Subject, params: RunChecks) -> Wanted:
+    """What a call of `run_checks` asks for: the subject's own end against another base, or a part of it."""
+    wanted, head = subject.wanted, subject.comparison.head
+    paths = params.paths or wanted.paths
+    if params.base is not None and head is not None:
+        return Wanted("range", params.base, paths, head)
+    return Wanted(wanted.kind, params.base or wanted.ref, paths, head or wanted.head)
 
 
 async def _instructions(git: Git, subject: Subject) -> dict[str, str]:

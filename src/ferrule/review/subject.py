@@ -31,11 +31,13 @@ MARKS: dict[LineKind, Literal[" ", "+", "-"]] = {"context": " ", "added": "+", "
 
 
 class Wanted(Struct, frozen=True):
-    """What the person asked to have reviewed. `ref` is a commit (kind `commit`) or the base of a comparison."""
+    """What the person asked to have reviewed. `ref` is a commit (kind `commit`) or the base of a comparison, `head` where a
+    range ends."""
 
     kind: Literal["worktree", "staged", "commit", "range"]
     ref: str | None = None
     paths: tuple[str, ...] = ()
+    head: str = "HEAD"
 
 
 class Shown(Struct, frozen=True):
@@ -108,7 +110,7 @@ async def compare(git: Git, wanted: Wanted) -> Comparison:
         case "commit":
             return await changes.commit(git, wanted.ref or "HEAD", paths)
         case "range":
-            return await changes.between(git, wanted.ref or "HEAD", "HEAD", paths)
+            return await changes.between(git, wanted.ref or "HEAD", wanted.head, paths)
 
 
 async def look(git: Git, wanted: Wanted) -> Subject:
