@@ -1,9 +1,10 @@
 """What every request goes through before it is sent."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ferrule.attempt.model_call import build_request
+from ferrule.attempt.view import View
 from ferrule.providers.base import Endpoint, Profile
 from ferrule.types.messages import Assistant, Message, Opaque, Reasoning, Results, Text, ToolCall, ToolResult, User
 from ferrule.types.request import ToolSchema
@@ -38,6 +39,7 @@ class Half:
     schemas: tuple[ToolSchema, ...] = (ToolSchema("read_file", "Read.", '{"type":"object"}'),)
     effort: str | None = "low"
     endpoint: Endpoint = ENDPOINT
+    view: View = field(default_factory=View)
 
     @property
     def provider(self) -> "Half":

@@ -6,6 +6,7 @@ from typing import cast
 import msgspec
 
 from ferrule.providers.base import Endpoint
+from ferrule.providers.memo import Memo
 from ferrule.providers.open import open_provider
 from ferrule.types.messages import Assistant, ToolCall
 from ferrule.types.request import Request
@@ -14,7 +15,7 @@ from ferrule.types.stream import Done, StreamEvent
 
 def spelled(endpoint: Endpoint, request: Request) -> bytes:
     module = importlib.import_module(f"ferrule.providers.{endpoint.dialect.replace('-', '_')}")
-    return cast(bytes, module.body(endpoint, request))
+    return cast(bytes, module.body(endpoint, request, Memo()))
 
 
 async def asked(endpoint: Endpoint, request: Request) -> Assistant:

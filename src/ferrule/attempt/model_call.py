@@ -2,8 +2,6 @@
 
 from contextlib import aclosing
 
-from ferrule.context.pairing import repair
-from ferrule.context.portable import portable
 from ferrule.store.folds import Started
 from ferrule.types.fault import Fault
 from ferrule.types.request import Request
@@ -19,10 +17,10 @@ def build_request(setup: Setup) -> tuple[Request, tuple[str, ...]]:
     conversation = setup.log.conversation
     started = frozenset(call.call.id for call in conversation.open_calls if isinstance(call.state, Started))
     endpoint = setup.provider.endpoint
-    messages, report = repair(portable(conversation.messages, endpoint.dialect, endpoint.model), started)
+    messages, report = setup.view.of(conversation.messages, started, endpoint)
     request = Request(
         system=setup.system,
-        messages=tuple(messages),
+        messages=messages,
         tools=setup.schemas,
         max_output=endpoint.profile.max_output,
         effort=setup.effort,

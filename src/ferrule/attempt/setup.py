@@ -1,7 +1,7 @@
 """Everything that an attempt works with, resolved before it begins."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ferrule.context.secrets import Mask
 from ferrule.policy.decide import Policy
@@ -12,6 +12,7 @@ from ferrule.tools.base import Place, Tool
 from ferrule.types.request import Effort, ToolSchema
 
 from .log import Log
+from .view import View
 
 
 @dataclass(frozen=True)
@@ -32,3 +33,4 @@ class Setup:
     policy: Policy
     mask: Mask
     effort: Effort | None = None
+    view: View = field(default_factory=View)

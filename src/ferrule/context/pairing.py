@@ -89,9 +89,9 @@ def repair(messages: Sequence[Message], started: Set[str] = frozenset()) -> tupl
     return tuple(repaired), Repairs(tuple(added), duplicates, orphans, moved, emptied, opened)
 
 
-def valid(messages: Sequence[Message]) -> bool:
-    """Whether nothing is to be repaired."""
-    if messages and not isinstance(messages[0], User):
+def valid(messages: Sequence[Message], begun: bool = False) -> bool:
+    """Whether nothing is to be repaired. `begun`: the messages follow others that are valid."""
+    if messages and not begun and not isinstance(messages[0], User):
         return False
     waiting: tuple[str, ...] = ()
     for message in messages:

@@ -18,6 +18,7 @@ from .assemble import Assembler
 from .base import Endpoint, Provider
 from .classify import error_fault
 from .http import CUT, Decoder, Dialect, HttpProvider, kept, left_out, most_output
+from .memo import Memo
 
 VERSION = "2023-06-01"
 UNKNOWN_MAX_OUTPUT = 8192
@@ -56,14 +57,14 @@ def decoder(endpoint: Endpoint, request: Request, assembler: Assembler) -> Decod
     return MessagesDecoder(assembler)
 
 
-def body(endpoint: Endpoint, request: Request) -> bytes:
+def body(endpoint: Endpoint, request: Request, memo: Memo) -> bytes:
     most = most_output(endpoint, request) or endpoint.profile.max_output or UNKNOWN_MAX_OUTPUT
     sent: dict[str, Any] = {"model": endpoint.model, "max_tokens": most, "stream": True}
     system = [{"type": "text", "text": section} for section in request.system if section.strip()]
     tools = [
         {"name": tool.name, "description": tool.description, "input_schema": loads(tool.parameters)[0]} for tool in request.tools
     ]
-    messages = _messages(endpoint, request.messages)
+    messages = _messages(endpoint, request.messages, memo)
     if not tools and (used := _tools_used(messages)):
         tools, sent["tool_choice"] = used, {"type": "none"}
     if endpoint.profile.cache_marks:
@@ -113,13 +114,13 @@ def _mark(system: list[Block], tools: list[Block], messages: list[Block]) -> Non
 
     The last but one is where the previous request's mark was, so that its cache is found however much was added since.
     """
-    ends = [blocks[-1] for blocks in (tools, system) if blocks]
-    ends += [message["content"][-1] for message in messages if message["role"] == "user"][-2:]
-    for block in ends:
-        block["cache_control"] = MARK
+    marked = [blocks for blocks in (tools, system) if blocks]
+    marked += [message["content"] for message in messages if message["role"] == "user"][-2:]
+    for blocks in marked:
+        blocks[-1] = blocks[-1] | {"cache_control": MARK}
 
 
-def _messages(endpoint: Endpoint, messages: tuple[Message, ...]) -> list[Block]:
+def _messages(endpoint: Endpoint, messages: tuple[Message, ...], memo: Memo) -> list[Block]:
     """Roles alternate, beginning with the user; results stand first in their message, calls last in theirs."""
     sent: list[Block] = []
     for message in messages:
@@ -127,9 +128,9 @@ def _messages(endpoint: Endpoint, messages: tuple[Message, ...]) -> list[Block]:
             case User(parts=parts):
                 _say(sent, "user", [block for part in parts for block in _content(endpoint, part)])
             case Results(parts=results):
-                _say(sent, "user", [_result(endpoint, result) for result in results])
+                _say(sent, "user", [memo.of(_result, endpoint, result) for result in results])
             case Assistant():
-                _say(sent, "assistant", _assistant(endpoint, message))
+                _say(sent, "assistant", memo.of(_assistant, endpoint, message))
     return sent
 
 

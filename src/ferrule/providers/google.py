@@ -21,6 +21,7 @@ from .assemble import Assembler
 from .base import Endpoint, Provider
 from .classify import error_fault, shown
 from .http import CUT, Decoder, Dialect, HttpProvider, kept, left_out, most_output
+from .memo import Memo
 
 MEDIA = frozenset({"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif"})
 FOREIGN_SIGNATURE = "skip_thought_signature_validator"
@@ -75,7 +76,7 @@ def decoder(endpoint: Endpoint, request: Request, assembler: Assembler) -> Decod
     return GeminiDecoder(assembler)
 
 
-def body(endpoint: Endpoint, request: Request) -> bytes:
+def body(endpoint: Endpoint, request: Request, memo: Memo) -> bytes:
     sent: dict[str, Any] = {"contents": _contents(endpoint, request.messages)}
     system = [{"text": section} for section in request.system if section]
     if system:

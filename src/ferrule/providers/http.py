@@ -18,6 +18,7 @@ from .assemble import Assembler
 from .base import Endpoint
 from .classify import error_fault, network_fault, shown, status_fault
 from .hosts import host_of, is_loopback
+from .memo import Memo
 from .sse import ServerEvent, SseDecoder
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Dialect:
 
     url: Callable[[Endpoint], str]
     headers: Callable[[Endpoint], dict[str, str]]
-    body: Callable[[Endpoint, Request], bytes]
+    body: Callable[[Endpoint, Request, Memo], bytes]
     decoder: Callable[[Endpoint, Request, Assembler], Decoder]
 
 
@@ -99,6 +100,7 @@ class HttpProvider:
         self._dialect = dialect
         self._idle = idle_timeout
         self._client: httpx2.AsyncClient | None = None
+        self._memo = Memo()
 
     @property
     def endpoint(self) -> Endpoint:
@@ -173,7 +175,7 @@ class HttpProvider:
 
     async def _send(self, request: Request) -> "httpx2.Response":
         url = self._dialect.url(self._endpoint)
-        body = self._dialect.body(self._endpoint, request)
+        body = self._dialect.body(self._endpoint, request, self._memo)
         client = self._open()
         async with asyncio.timeout(self._idle):
             return await client.send(client.build_request("POST", url, content=body, headers=self._headers()), stream=True)

@@ -24,6 +24,7 @@ from .base import Endpoint, Provider
 from .classify import error_fault
 from .hosts import is_openai
 from .http import CUT, Decoder, Dialect, HttpProvider, kept, left_out, most_output
+from .memo import Memo
 
 STOPS: dict[str, StopReason] = {
     "stop": "end",
@@ -52,7 +53,7 @@ def decoder(endpoint: Endpoint, request: Request, assembler: Assembler) -> Decod
     return ChatDecoder(assembler)
 
 
-def body(endpoint: Endpoint, request: Request) -> bytes:
+def body(endpoint: Endpoint, request: Request, memo: Memo) -> bytes:
     profile = endpoint.profile
     sent: dict[str, Any] = {"model": endpoint.model, "stream": True}
     if "no_stream_options" not in profile.quirks:
@@ -80,7 +81,10 @@ def body(endpoint: Endpoint, request: Request) -> bytes:
             for tool in request.tools
         ]
     system = "\n\n".join(section for section in request.system if section)
-    sent["messages"] = [*([{"role": "system", "content": system}] if system else []), *_messages(endpoint, request.messages)]
+    sent["messages"] = [
+        *([{"role": "system", "content": system}] if system else []),
+        *_messages(endpoint, request.messages, memo),
+    ]
     return encode(sent)
 
 
@@ -99,16 +103,16 @@ def image_part(endpoint: Endpoint, image: Image) -> dict[str, Any]:
     return {"type": "image_url", "image_url": {"url": f"data:{image.media_type};base64,{image.data}"}}
 
 
-def _messages(endpoint: Endpoint, messages: Iterable[Message]) -> list[dict[str, Any]]:
+def _messages(endpoint: Endpoint, messages: Iterable[Message], memo: Memo) -> list[dict[str, Any]]:
     sent: list[dict[str, Any]] = []
     for message in messages:
         match message:
             case User(parts=parts):
                 _say(sent, _content(endpoint, parts))
             case Assistant():
-                sent.extend(_assistant(endpoint, message))
+                sent.extend(memo.of(_assistant, endpoint, message))
             case Results():
-                sent.extend(_results(endpoint, message))
+                sent.extend(memo.of(_results, endpoint, message))
     return sent
 
 
@@ -119,9 +123,9 @@ def _say(sent: list[dict[str, Any]], content: str | list[dict[str, Any]]) -> Non
         return
     before = sent[-1]["content"]
     if isinstance(before, str) and isinstance(content, str):
-        sent[-1]["content"] = f"{before}\n\n{content}"
+        sent[-1] = {"role": "user", "content": f"{before}\n\n{content}"}
     else:
-        sent[-1]["content"] = [*_blocks(before), *_blocks(content)]
+        sent[-1] = {"role": "user", "content": [*_blocks(before), *_blocks(content)]}
 
 
 def _blocks(content: str | list[dict[str, Any]]) -> list[dict[str, Any]]:

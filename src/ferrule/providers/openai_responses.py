@@ -21,6 +21,7 @@ from .base import Endpoint, Provider
 from .classify import error_fault
 from .hosts import is_openai
 from .http import CUT, Decoder, Dialect, HttpProvider, kept, left_out, most_output
+from .memo import Memo
 
 
 def provider(endpoint: Endpoint, idle_timeout: float | None) -> Provider:
@@ -39,7 +40,7 @@ def decoder(endpoint: Endpoint, request: Request, assembler: Assembler) -> Decod
     return ResponsesDecoder(assembler)
 
 
-def body(endpoint: Endpoint, request: Request) -> bytes:
+def body(endpoint: Endpoint, request: Request, memo: Memo) -> bytes:
     reasons = endpoint.profile.reasoning
     sent: dict[str, Any] = {"model": endpoint.model, "stream": True, "store": False}
     if reasons is not False:
@@ -67,20 +68,20 @@ def body(endpoint: Endpoint, request: Request) -> bytes:
             }
             for tool in request.tools
         ]
-    sent["input"] = _input(endpoint, request)
+    sent["input"] = _input(endpoint, request, memo)
     return encode(sent)
 
 
-def _input(endpoint: Endpoint, request: Request) -> list[dict[str, Any]]:
+def _input(endpoint: Endpoint, request: Request, memo: Memo) -> list[dict[str, Any]]:
     sent: list[dict[str, Any]] = []
     for message in request.messages:
         match message:
             case User(parts=parts):
                 sent.append({"type": "message", "role": "user", "content": [_content(endpoint, part) for part in parts]})
             case Assistant():
-                sent.extend(_assistant(endpoint, message))
+                sent.extend(memo.of(_assistant, endpoint, message))
             case Results(parts=results):
-                sent.extend(_result(endpoint, result) for result in results)
+                sent.extend(memo.of(_result, endpoint, result) for result in results)
     return sent
 
 

@@ -1,6 +1,7 @@
 """Tool parameters as a model sees them, and its arguments as a tool gets them."""
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -91,8 +92,9 @@ def _plain(node: Any, definitions: Mapping[str, Any]) -> Any:
     return plain
 
 
+@cache
 def _properties(params: type[Struct]) -> dict[str, Any]:
-    """The schema of each parameter."""
+    """The schema of each parameter. A class never changes, so each is looked at once; the result is not changed by anybody."""
     raw = msgspec.json.schema(params)
     properties: dict[str, Any] = _plain(raw, raw.get("$defs", {}))["properties"]
     return properties
