@@ -59,15 +59,6 @@ def git_environment(environ: Mapping[str, str], environment: tuple[tuple[str, st
     return (*environment, *((name, environ[name]) for name in GIT_SAYS if name in environ))
 
 
-FROM_GIT = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE")
-"""What git tells its hooks: which index the commit that called them is made of."""
-
-
-def _git_environment(opening: Opening) -> tuple[tuple[str, str], ...]:
-    environ = opening.options.environ
-    return (*opening.environment, *((name, environ[name]) for name in FROM_GIT if name in environ))
-
-
 def _closing(git: Git) -> Callable[[], Awaitable[None]]:
     async def close() -> None:
         git.close()
