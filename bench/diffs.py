@@ -29,11 +29,12 @@ def large_diff() -> Figures:
         output = Path(folder) / "output"
         output.write_bytes(_diff(Path(folder) / "repository"))
         cost = run([sys.executable, "-c", f"from bench.diffs import anchor; anchor({str(output)!r})"])
-    return Figures(cost.cpu, cost.peak, cost.out.split() == [str(FILES).encode(), str(LINES).encode(), str(LINES).encode()])
+    *counts, peak = cost.out.split()
+    return Figures(cost.cpu, int(peak) / 1024, counts == [str(FILES).encode(), str(LINES).encode(), str(LINES).encode()])
 
 
 def anchor(path: str) -> None:
-    """Print how many files and lines the diff has, and how many of the lines became anchors with a fingerprint of their own."""
+    """Print how many files and lines the diff has, how many lines became anchors with a fingerprint of their own, and the peak."""
     from ferrule.workspace.diff.anchors import Anchor, check, fingerprint, snippet
     from ferrule.workspace.diff.model import Diff
     from ferrule.workspace.diff.parse import parse
@@ -47,7 +48,13 @@ def anchor(path: str) -> None:
             found = check(diff, file.path, line.new or line.old, None, "RIGHT" if line.new else "LEFT")
             if isinstance(found, Anchor) and line in snippet(diff, found):
                 prints.add(fingerprint(diff, found, "bench"))
-    print(len(diff.files), lines, len(prints))
+    print(len(diff.files), lines, len(prints), own_peak())
+
+
+def own_peak() -> int:
+    """Kilobytes. What `wait4` tells of a child is no less than its parent's memory when it was started."""
+    status = Path("/proc/self/status").read_text("utf-8")
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:"))
 
 
 def _diff(folder: Path) -> bytes:
