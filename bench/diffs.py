@@ -34,7 +34,7 @@ def large_diff() -> Figures:
 
 
 def anchor(path: str) -> None:
-    """Print how many files and lines the diff has, how many lines became anchors with a fingerprint of their own, and the peak."""
+    """Print how many files and lines the diff has, how many lines became anchors with a print of their own, and the peak."""
     from ferrule.workspace.diff.anchors import Anchor, check, fingerprint, snippet
     from ferrule.workspace.diff.model import Diff
     from ferrule.workspace.diff.parse import parse
