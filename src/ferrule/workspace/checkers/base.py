@@ -10,11 +10,11 @@ from typing import Literal
 from msgspec import Struct
 
 from ferrule.process.protocol import Processes
+from ferrule.types.review import SEVERITIES, Severity
 
-Severity = Literal["blocking", "should-fix", "nit"]
 State = Literal["ran", "missing", "failed", "timed out"]
 
-RANK: dict[Severity, int] = {"blocking": 0, "should-fix": 1, "nit": 2}
+RANK: dict[Severity, int] = {severity: rank for rank, severity in enumerate(reversed(SEVERITIES))}
 EXECUTABLE, REGULAR = 0o100755, 0o100644
 LARGEST = 1_048_576
 """Bytes above which a file's content is not read by checkers, and its addition is a finding."""

@@ -6,7 +6,8 @@ Python's are ruff's rule T100.
 import re
 from dataclasses import dataclass
 
-from ferrule.workspace.checkers.base import Changed, Checker, CheckFinding, Severity, each_file
+from ferrule.types.review import Severity
+from ferrule.workspace.checkers.base import Changed, Checker, CheckFinding, each_file
 
 from .grammars import language, load, parse
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from ferrule.workspace.checkers.base import Changed, Checker, CheckerFailed, CheckFinding, Said, Severity, Skipped, Surroundings
+from ferrule.types.review import Severity
+from ferrule.workspace.checkers.base import Changed, Checker, CheckerFailed, CheckFinding, Said, Skipped, Surroundings
 from ferrule.workspace.checkers.program import decoded, find, lay_out, output, version
 
 TIMEOUT = 60.0

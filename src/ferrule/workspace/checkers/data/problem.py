@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
-from ferrule.workspace.checkers.base import Changed, CheckFinding, Severity
+from ferrule.types.review import Severity
+from ferrule.workspace.checkers.base import Changed, CheckFinding
 
 TEMPLATE = re.compile(rb"(?<!\$)\{\{|\{%|<%|@[A-Z_]+@")
 PARSE = "parse-error"

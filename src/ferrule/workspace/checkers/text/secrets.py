@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ferrule.workspace.checkers.base import Changed, Checker, CheckFinding, Missing, Said, Severity, Surroundings, each_file
+from ferrule.types.review import Severity
+from ferrule.workspace.checkers.base import Changed, Checker, CheckFinding, Missing, Said, Surroundings, each_file
 
 if TYPE_CHECKING:
     from detect_secrets.plugins.base import BasePlugin
