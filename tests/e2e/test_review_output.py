@@ -208,3 +208,27 @@ def test_a_model_that_cannot_be_reached_is_no_review(changed: Reviewed) -> None:
     assert ran.code in (4, 75)
     assert ran.result["findings"] == []
     assert ran.result["coverage"]["checks"] is None
+
+
+def test_the_reviewer_without_a_model_can_be_asked_for_by_name(changed: Reviewed) -> None:
+    ran = changed.review("--model", "builtin/checks", **keys("http://127.0.0.1:9"))
+    assert (ran.code, ran.result["model"]) == (0, "builtin/checks")
+    assert places(ran) == [("a.py", 2, "nit"), ("a.py", 4, "blocking"), ("a.py", 5, "blocking")]
+    assert ran.result["result"].endswith("This review was made by checks alone; nobody read the change for what it means.")
+    text = changed.run("review", "--model", "builtin/checks").out
+    assert "\nReviewed by builtin/checks: by checks alone, nobody read the change for what it means.\n" in text
+    task = changed.run("-p", "Do it.", "--model", "builtin/checks", "--output-format", "json")
+    assert (task.code, task.result["error"]) == (
+        2,
+        "builtin/checks reviews and does nothing else: use it with `ferrule review`.",
+    )
+
+
+def test_checks_alone_say_the_same_every_time(changed: Reviewed) -> None:
+    changed.put("b.yml", "a: [1\n")
+    one, other = (changed.review().result for _ in range(2))
+    for changing in ("session_id", "task_id", "receipt"):
+        del one[changing], other[changing]
+    assert one == other
+    again = changed.review("-c", "-p", "Once more.").result
+    assert (again["findings"], again["outcome"]) == (one["findings"], "finished")

@@ -23,10 +23,14 @@ def called(tool: Tool, **arguments: object) -> ToolOutput:
     if isinstance(params, str):
         return error(params)
     context = ToolContext(Place(Path("/")), Supervisor(), FileBlobs(Path("/nonexistent")), ())
-    try:
-        return asyncio.run(tool.run(params, context))
-    except ToolError as refusal:
-        return error(str(refusal))
+
+    async def run() -> ToolOutput:
+        try:
+            return await tool.run(params, context)
+        except ToolError as refusal:
+            return error(str(refusal))
+
+    return asyncio.run(run())
 
 
 def said(output: ToolOutput) -> str:

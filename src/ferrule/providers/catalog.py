@@ -99,6 +99,8 @@ def endpoint(model: str, environ: Mapping[str, str], named: Mapping[str, Named] 
     server, slash, name = model.partition("/")
     if slash and name and named and server in named:
         return _named(model, name, named[server], environ)
+    if model == "builtin/checks":
+        return Endpoint("builtin", name, "")
     dialect, name = _split(model, tuple(named or ()))
     if dialect == "scripted":
         path = str(Path(name).expanduser().absolute())

@@ -16,6 +16,8 @@ from .duration import seconds
 from .schema import Config
 
 Key = tuple[str, ...]
+BUILTIN = "builtin/checks"
+"""The reviewer that needs no model, named as one."""
 DIALECTS = ("openai", "openai-responses", "anthropic", "google", "scripted")
 
 

@@ -17,6 +17,7 @@ from msgspec import Struct
 from ferrule.types.errors import UsageError
 
 from .keys import (
+    BUILTIN,
     DIALECTS,
     Key,
     checked,
@@ -264,7 +265,7 @@ def _check_model(config: Config, values: _Values) -> None:
         return
     served = [*DIALECTS, *config.endpoints]
     first, _, rest = config.model.partition("/")
-    if first in served:
+    if first in served or config.model == BUILTIN:
         return
     near = nearest(first, served)
     meant = f"did you mean {near}/{rest}?" if near else f"known: {', '.join(served)}"
