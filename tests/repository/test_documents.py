@@ -40,10 +40,10 @@ def test_the_readme_lists_every_outcome_with_its_exit_code() -> None:
     assert [(name, int(code)) for name, code in rows] == [(str(outcome), code) for outcome, code in EXIT_CODES.items()]
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/configuration.md", "docs/scripted.md", "CHANGELOG.md"])
+@pytest.mark.parametrize("document", ["README.md", "docs/configuration.md", "docs/scripted.md", "docs/review.md", "CHANGELOG.md"])
 def test_every_flag_that_a_document_names_exists_and_every_link_leads_somewhere(document: str) -> None:
     text = (ROOT / document).read_text()
-    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) <= {*BY_NAME, "--port", "--record"}
+    assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) <= {*BY_NAME, "--port", "--record", "--all-files"}
     links = re.findall(r"\]\(([^)#:]+)\)", text)
     assert [link for link in links if not (ROOT / document).parent.joinpath(link).exists()] == []
 

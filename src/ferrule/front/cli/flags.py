@@ -69,7 +69,7 @@ FLAGS = (
     FlagSpec(("--approve",), "WHAT", "approve", commands=SETTING),
     FlagSpec(("--allow",), "RULE", "allow", many=True, commands=SETTING),
     FlagSpec(("--deny",), "RULE", "deny", many=True, commands=SETTING),
-    FlagSpec(("--verify",), "CMD", "verify", many=True, commands=SETTING),
+    FlagSpec(("--verify",), "CMD", "verify", many=True, commands=(RUN, "config", "demo")),
     FlagSpec(("--max-turns",), "N", "limits.turns", commands=SETTING),
     FlagSpec(("--max-tokens",), "N", "limits.tokens", commands=SETTING),
     FlagSpec(("--max-cost",), "USD", "limits.cost", commands=SETTING),
