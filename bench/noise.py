@@ -2,10 +2,11 @@
 
     python -m bench.noise REPOSITORY[=NAME][@LAST] …
 
-runs every checker on every commit of each repository (`=NAME`: as it is called in the table; `@LAST`: up to that commit) and
-writes `docs/review-noise.tsv`: one row a finding, with the verdicts that were already given kept. It exits with 1 while a row has
-no verdict or when more than one finding a 1,000 changed lines of a repository was dismissed. For releases of a package:
-unpack each and commit it on the one before.
+runs every checker on every commit of each repository (`=NAME`: as it is called in the tables; `@LAST`: up to that commit) and
+writes `docs/review-noise.tsv`, one row a finding, and `docs/review-noise-lines.tsv`, one row a repository with how much was
+checked. Verdicts that were already given are kept, and so is what the tables say of other repositories. It exits with 1 while a
+row has no verdict or when more than one finding a 1,000 changed lines of a repository was dismissed. For releases of a package:
+unpack each and commit it on the one before, as `release VERSION`.
 """
 
 import asyncio
@@ -25,6 +26,8 @@ from ferrule.workspace.git.changes import commit
 from ferrule.workspace.git.repository import Git
 
 TABLE = Path(__file__).parents[1] / "docs" / "review-noise.tsv"
+LINES = TABLE.with_name("review-noise-lines.tsv")
+LINES_HEADER = ("repository", "last", "changes", "lines")
 HEADER = ("source", "checker", "rule", "place", "verdict", "reason", "text")
 MOST_DISMISSED = 1.0
 """A 1,000 changed lines."""
@@ -72,30 +75,47 @@ def rows(name: str, done: list[tuple[str, Report]], verdicts: dict[Key, tuple[st
 
 
 def main(arguments: list[str]) -> int:
-    verdicts: dict[Key, tuple[str, str]] = {}
-    if TABLE.exists():
-        with TABLE.open(newline="", encoding="utf-8") as file:
-            for row in list(csv.reader(file, delimiter="\t"))[1:]:
-                verdicts[row[0], row[1], row[2], row[3]] = (row[4], row[5])
-    table: list[list[str]] = []
-    lines, worst = 0, 0.0
+    before = read(TABLE)
+    verdicts = {(row[0], row[1], row[2], row[3]): (row[4], row[5]) for row in before}
+    found = {name: [row for row in before if _name(row) == name] for name in dict.fromkeys(map(_name, before))}
+    checked = {row[0]: row for row in read(LINES)}
     for argument in arguments:
         place, _, last = argument.partition("@")
         path, _, name = place.partition("=")
         folder = Path(path).resolve()
-        done = asyncio.run(reports(folder, commits(folder, last or "HEAD")))
-        count = sum(report.coverage.lines for _, report in done)
-        found = rows(name or folder.name, done, verdicts)
-        lines += count
-        table += found
-        worst = max(worst, _rate(found, count))
-        print(f"{argument}: {len(done)} changes, {count} changed lines, {_rate(found, count):.2f} dismissed a 1,000 lines")
-    with TABLE.open("w", newline="", encoding="utf-8") as file:
-        csv.writer(file, delimiter="\t", lineterminator="\n").writerows([HEADER, *table])
-    open_ones = sum(row[4] == "" for row in table)
-    print(f"{len(table)} findings in {lines} changed lines; {open_ones} without a verdict")
-    print(f"{_rate(table, lines):.2f} dismissed a 1,000 lines, {worst:.2f} in the worst repository")
-    return 1 if open_ones or worst > MOST_DISMISSED else 0
+        name = name or folder.name
+        chosen = commits(folder, last or "HEAD")
+        done = asyncio.run(reports(folder, chosen))
+        title = chosen[-1].partition(" ")[2]
+        end = title.removeprefix("release ") if title.startswith("release ") else chosen[-1][:10]
+        checked[name] = [name, end, str(len(done)), str(sum(report.coverage.lines for _, report in done))]
+        found[name] = rows(name, done, verdicts)
+    write(TABLE, HEADER, [row for each in found.values() for row in each])
+    write(LINES, LINES_HEADER, list(checked.values()))
+    open_ones = sum(row[4] == "" for each in found.values() for row in each)
+    rates = {name: _rate(found.get(name, []), int(row[3])) for name, row in checked.items()}
+    for name, row in checked.items():
+        print(f"{name} to {row[1]}: {row[2]} changes, {row[3]} changed lines, {rates[name]:.2f} dismissed a 1,000 lines")
+    print(f"{open_ones} findings without a verdict")
+    return 1 if open_ones or max(rates.values()) > MOST_DISMISSED else 0
+
+
+def read(table: Path) -> list[list[str]]:
+    """The rows below the heading, none where there is no table."""
+    if not table.exists():
+        return []
+    with table.open(newline="", encoding="utf-8") as file:
+        return list(csv.reader(file, delimiter="\t"))[1:]
+
+
+def write(table: Path, header: tuple[str, ...], rows: list[list[str]]) -> None:
+    with table.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, delimiter="\t", lineterminator="\n").writerows([header, *rows])
+
+
+def _name(row: list[str]) -> str:
+    """Of the repository in which a finding was made."""
+    return row[0].partition(" ")[0]
 
 
 def _rate(found: list[list[str]], lines: int) -> float:
