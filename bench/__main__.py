@@ -5,7 +5,7 @@ import sys
 from . import rows
 from .rows import Row
 
-ALL = ("version", "one_turn", "per_turn", "big_write", "read_far", "repair")
+ALL = ("version", "one_turn", "per_turn", "big_write", "read_far", "repair", "review", "large_diff")
 
 
 def main() -> int:

@@ -210,3 +210,28 @@ def read_far() -> list[Row]:
         Row("its memory, more than idle", f"{more:.1f} MB", "", "≤ 10 MB", more <= 10),
         Row("the next page", f"{second * 1000:.0f} ms", "", "≤ 50 ms", second <= 0.05),
     ]
+
+
+def review() -> Row:
+    """By checks alone, beside these checkers run by hand."""
+    from .reviews import beside_the_checkers
+
+    return beside_the_checkers()
+
+
+def large_diff() -> Row:
+    """Every line of it anchored; of the whole process, interpreter and imports with it."""
+    from .diffs import FILES, LINES
+    from .diffs import large_diff as measure
+
+    base = median(bare_python(), lambda cost: cost.cpu)
+    figures = [measure() for _ in range(3)]
+    cpu, peak = (statistics.median(of) for of in zip(*((each.cpu, each.peak) for each in figures), strict=True))
+    exact = all(each.exact for each in figures)
+    return Row(
+        f"diff of {FILES} files and {LINES:,} lines, parsed and anchored",
+        f"{cpu:.2f} s CPU, {peak:.0f} MB{'' if exact else ', LINES MISSING'}",
+        f"{cpu / base:.0f} × python",
+        "≤ 1 s, ≤ 150 MB",
+        exact and cpu <= 1 and peak <= 150,
+    )

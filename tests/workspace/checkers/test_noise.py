@@ -14,7 +14,7 @@ OWN = "ferrule"
 def test_every_finding_has_a_verdict_and_a_reason() -> None:
     assert [row for row in FOUND if len(row) != len(HEADER) or row[4] not in ("true", "dismissed") or not row[5].strip()] == []
     assert [row for row in read(LINES) if len(row) != len(LINES_HEADER)] == []
-    assert max(Counter(tuple(row[:4]) + (row[6],) for row in FOUND).values()) == 1
+    assert max(Counter((*row[:4], row[6]) for row in FOUND).values()) == 1
 
 
 def test_this_repository_and_three_public_packages_were_tried() -> None:
