@@ -87,3 +87,15 @@ def test_without_a_model_the_checks_review_and_with_a_key_its_vendor_s_model(she
     said = json.loads(keyed.out)
     assert said["model"].startswith("anthropic/")
     assert (keyed.code in (4, 75), said["findings"]) == (True, [])
+
+
+def test_a_clean_change_has_no_findings_and_says_what_was_checked(shell: Shell, repo: Repository) -> None:
+    repo.write("a.py", b"import os\n\nprint(os.linesep)\n")
+    ran = shell.run("review", "--fail-on", "nit")
+    assert ran.code == 0
+    assert "No findings in the working tree against " in ran.out
+    last = ran.out.splitlines()[-1]
+    assert last.startswith("Coverage: 1 file of the change (1 full). Checked 1 changed line in 1 file. ruff ")
+    assert "NOT RUN" not in last
+    found = json.loads(shell.run("review", "--output-format", "json").out)
+    assert (found["findings"], found["coverage"]["line"]) == ([], last)
