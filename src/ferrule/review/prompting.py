@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from ferrule.tools.checks.text import named
+
 from .render import render, template
 from .subject import Subject
 
@@ -41,7 +43,8 @@ def _overview(subject: Subject) -> str:
     deleted = sum(line.kind == "deleted" for file in files for hunk in file.hunks for line in hunk.lines)
     counted = f"{len(files)} file{'' if len(files) == 1 else 's'}, {added} lines added, {deleted} deleted."
     elsewhere = [] if subject.comparison.kind == "worktree" else [ELSEWHERE]
-    return "\n".join([counted, *subject.comparison.diff.notes, *elsewhere])
+    notes = (" ".join(note.split()) for note in subject.comparison.diff.notes)
+    return "\n".join([counted, *notes, *elsewhere])
 
 
 def _instructions(instructions: Mapping[str, str], wish: str | None) -> str:
@@ -52,5 +55,5 @@ def _instructions(instructions: Mapping[str, str], wish: str | None) -> str:
 
 
 def _coverage(subject: Subject) -> str:
-    left = [f"- {shown.path}: {shown.how}, {shown.why}" for shown in subject.shown if shown.how != "full"]
+    left = [f"- {named(shown.path)}: {shown.how}, {shown.why}" for shown in subject.shown if shown.how != "full"]
     return "Not shown in full:\n" + "\n".join(left) if left else "All of it is shown."

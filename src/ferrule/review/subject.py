@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 from msgspec import Struct
 
 from ferrule.context.secrets import Mask
+from ferrule.tools.checks.text import named
 from ferrule.types.records import Reviewed
 from ferrule.workspace.checkers.subject import Subject as Checked
 from ferrule.workspace.checkers.subject import subject as checked
@@ -196,6 +197,6 @@ def _row(line: Line, width: int) -> str:
 
 
 def _head(file: File) -> str:
-    renamed = f" (was {file.old_path})" if file.old_path not in (None, file.path) else ""
+    renamed = f" (was {named(file.old_path)})" if file.old_path is not None and file.old_path != file.path else ""
     mode = f", mode {file.old_mode:o} → {file.new_mode:o}" if file.mode_changed else ""
-    return f"=== {file.path}{renamed}: {file.status}{mode}"
+    return f"=== {named(file.path)}{renamed}: {file.status}{mode}"

@@ -17,7 +17,7 @@ def findings_text(result: ReviewResult, look: Look) -> str:
     pairs = list(zip(result.findings, result.snippets, strict=True))
     lines = []
     for path, members in groupby(pairs, key=lambda pair: pair[0].path):
-        lines += [look.paint(clean(path), BOLD)]
+        lines += [look.paint(_name(path), BOLD)]
         for finding, code in members:
             lines += ["", *_finding(finding, look), *_code(finding, code, look)]
         lines.append("")
@@ -30,11 +30,16 @@ def findings_text(result: ReviewResult, look: Look) -> str:
 
 
 def _finding(finding: Finding, look: Look) -> list[str]:
-    where = f"{finding.path}:{finding.first}" if finding.line is not None else finding.path
+    where = _name(finding.path) + (f":{finding.first}" if finding.line is not None else "")
     old = " (old side)" if finding.side == "LEFT" and finding.line is not None else ""
     source = f"  {look.paint(clean(finding.source), DIM)}" if finding.source else ""
-    head = f"  {look.paint(finding.severity, STYLES[finding.severity])}  {clean(where)}{old}{source}"
+    head = f"  {look.paint(finding.severity, STYLES[finding.severity])}  {where}{old}{source}"
     return [head, *(f"    {line}" for line in clean(finding.text).splitlines())]
+
+
+def _name(path: str) -> str:
+    """On one line: a line break in a name could make a line of ours."""
+    return clean(path).replace("\n", "\u240a")
 
 
 def _code(finding: Finding, code: tuple[CodeLine, ...], look: Look) -> list[str]:
