@@ -40,7 +40,9 @@ def test_the_readme_lists_every_outcome_with_its_exit_code() -> None:
     assert [(name, int(code)) for name, code in rows] == [(str(outcome), code) for outcome, code in EXIT_CODES.items()]
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/configuration.md", "docs/scripted.md", "docs/review.md", "CHANGELOG.md"])
+@pytest.mark.parametrize(
+    "document", ["README.md", "docs/configuration.md", "docs/scripted.md", "docs/review.md", "docs/receipts.md", "CHANGELOG.md"]
+)
 def test_every_flag_that_a_document_names_exists_and_every_link_leads_somewhere(document: str) -> None:
     text = (ROOT / document).read_text()
     assert set(re.findall(r"(?<![\w-])--[a-z][a-z-]+", text)) <= {*BY_NAME, "--port", "--record", "--all-files"}
@@ -48,13 +50,15 @@ def test_every_flag_that_a_document_names_exists_and_every_link_leads_somewhere(
     assert [link for link in links if not (ROOT / document).parent.joinpath(link).exists()] == []
 
 
-def test_every_command_line_of_the_readme_is_understood() -> None:
+def test_every_command_line_of_the_documents_is_understood() -> None:
     import shlex
 
-    lines = re.findall(r"(?:^|\| )(?:\.venv/bin/)?ferrule (-.*)$", README, re.MULTILINE)
-    assert len(lines) >= 3
-    for line in lines:
-        assert understand(shlex.split(line)).headless
+    documents = README + (ROOT / "docs" / "review.md").read_text() + (ROOT / "docs" / "receipts.md").read_text()
+    lines = re.findall(r"(?:^|\| )(?:\.venv/bin/)?ferrule ((?:-|review|receipt).*)$", documents, re.MULTILINE)
+    understood = [understand(shlex.split(line, comments=True)) for line in lines]
+    commands = [invocation.command for invocation in understood if invocation.headless or invocation.command != "run"]
+    assert len(commands) == len(lines)
+    assert (commands.count("run") >= 3, commands.count("review") >= 6, commands.count("receipt") >= 1) == (True, True, True)
 
 
 def test_every_setting_is_documented() -> None:
