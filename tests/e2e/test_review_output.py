@@ -1,10 +1,13 @@
 import json
 import re
+import signal
+import sqlite3
+from contextlib import suppress
 
 import pytest
 from pydantic_sarif.model import StaticAnalysisResultsFormatSarifVersion210JsonSchema as Sarif
 
-from .driving import Json, Project, Ran, call, keys, step
+from .driving import Json, Project, Ran, call, keys, step, until
 from .reviewing import CHANGED, Reviewed, comments, places, submits
 
 TOKEN = "ghp_" + "R7tQz9LmX2vBn4KwYp8sDf6GhJ3cTa1Ue5Zi"
@@ -47,6 +50,8 @@ ENDS: dict[str, tuple[int, list[Json], tuple[str, ...]]] = {
     "stuck": (5, [step(comments()), step(call("read_file", path="a.py"), times="always")], ()),
     "refused": (6, [step(comments()), {"text": "No.", "stop": "refusal"}], ()),
     "incomplete": (7, [step(comments()), {"text": "Done.", "times": "always"}], ()),
+    "unverified": (8, [step(comments()), *(step(call("submit_review", summary="x"), comments(400 + n)) for n in range(9))], ()),
+    "unavailable": (75, [step(comments()), {"fault": {"kind": "http", "status": 503, "headers": {"Retry-After": "3600"}}}], ()),
     "aborted": (9, [step(comments()), step(call("abort_task", reason="No."))], ()),
 }
 
@@ -60,6 +65,24 @@ def test_every_other_end_keeps_its_code_whatever_was_found_and_tells_findings_an
     assert (ran.code, ran.result["outcome"]) == (code, outcome)
     assert places(ran)[0] == ("a.py", 4, "should-fix")
     assert ran.result["coverage"]["files"] == [{"path": "a.py", "how": "full", "why": ""}]
+    assert ran.result["coverage"]["line"] == "Coverage: 1 file of the change (1 full). No checks ran."
+
+
+def staged_yet(project: Reviewed) -> bool:
+    """Not while the session's file is only being made."""
+    with suppress(sqlite3.Error):
+        return bool(project.sessions) and "staged" in project.journal.kinds()
+    return False
+
+
+def test_an_interrupted_review_tells_what_it_found_until_then(changed: Reviewed) -> None:
+    model = changed.model(step(comments()), {"text": "never", "delay": 60})
+    with changed.started("review", "--model", model, "--output-format", "json") as process:
+        until(lambda: staged_yet(changed))
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    ran = Ran(process.returncode, out.decode(), err.decode())
+    assert (ran.code, ran.result["outcome"], places(ran)) == (130, "interrupted", [("a.py", 4, "should-fix")])
     assert ran.result["coverage"]["line"] == "Coverage: 1 file of the change (1 full). No checks ran."
 
 

@@ -46,5 +46,5 @@ Settings
 Exit codes
   0 finished   1 failed    2 wrong usage   3 needs an answer   4 limit reached
   5 stuck      6 refused   7 incomplete    8 unverified        9 aborted
-  75 try again later       130 interrupted
+  10 findings reach --fail-on   75 try again later   130 interrupted
 """
