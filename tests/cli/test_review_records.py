@@ -99,3 +99,12 @@ def test_a_clean_change_has_no_findings_and_says_what_was_checked(shell: Shell, 
     assert "NOT RUN" not in last
     found = json.loads(shell.run("review", "--output-format", "json").out)
     assert (found["findings"], found["coverage"]["line"]) == ([], last)
+
+
+def test_a_checker_that_is_missing_is_named_in_the_last_line(shell: Shell, repo: Repository) -> None:
+    (shell.home / "sitecustomize.py").write_text("import sys\n\nsys.modules['markdown_it'] = None\n")
+    repo.write("b.md", b"[a](nowhere.md)\n")
+    ran = shell.run("review", PYTHONPATH=str(shell.home))
+    assert (ran.code, "nowhere.md" in ran.out) == (0, False)
+    assert "NOT RUN links (1 file): missing, markdown-it-py is not installed." in ran.out.splitlines()[-1]
+    assert "broken-link" in shell.run("review").out
