@@ -2,6 +2,7 @@ import contextlib
 import os
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -126,6 +127,35 @@ PIECES = st.sampled_from(
 ODD = st.sampled_from(["\n", " ", "\t", "<<EOF\n", "\nEOF\n", "\\\n", "\x00", "\u2003", "\ud800", "é"])
 GLUED = st.lists(st.tuples(PIECES | ODD, st.sampled_from(["", " "])).map("".join), max_size=14).map("".join)
 TEXT = st.one_of(GLUED, st.text(max_size=40), st.text("lsrm $(){}[]<>|&;'\"`\\\n=*~#!", max_size=30))
+
+
+AROUND = (
+    "6{%s",
+    "%s",
+    "$%s",
+    "${%s}",
+    "%s=1 rm x",
+    "cat <<%s\nx\n%s",
+    "a%s(",
+    "[[ %s =~ x ]]",
+    "#%s",
+    "$((%s))",
+    "x[%s]=1",
+    "{%s..9}",
+)
+
+
+@pytest.mark.parametrize("odd", ["\U000ca31f", "\U0010ffff", "\ue000", "\udcff", "é", "\u4e00"])
+def test_no_character_ends_the_process(odd: str) -> None:
+    commands = [around.replace("%s", odd) for around in AROUND]
+    program = f"from ferrule.policy.shell import parse\nfor command in {commands!a}: parse(command, '/w', '/h')"
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+
+
+def test_what_is_no_ascii_makes_a_word_and_no_name() -> None:
+    assert argvs("é=1 rm x") == [("é=1", "rm", "x")]
+    assert argvs("ls é ü/日本") == [("ls", "é", "ü/日本")]
 
 
 @given(TEXT)

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 BODIES = ("do_group", "compound_statement")
+PLAIN = bytes(range(0x80)) + b"." * 0x80
+"""For `bytes.translate`: to bash, bytes that are not ASCII only make words, never names; the grammar's scanner looks up their
+class in a table that they lie outside of, which ends the process. A dot makes words and no names either, and lengths stay."""
 
 
 @functools.cache
@@ -41,7 +44,7 @@ def _code(found: Found, text: str, state: State, depth: int) -> State:
         found.doubt(odd or "it is nested too deeply")
         return state.forgetting(set(), folders=True)
     source = _bytes(text)
-    root = _parser().parse(source).root_node
+    root = _parser().parse(source.translate(PLAIN)).root_node
     if too_large(root):
         found.doubt("it has too many words")
         return state.forgetting(set(), folders=True)
