@@ -1,8 +1,16 @@
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
 import pytest
 
 from ferrule.workspace.checkers.base import CheckFinding, Skipped
 from ferrule.workspace.checkers.code.leftovers import leftovers
 from ferrule.workspace.checkers.code.syntax import syntax
+from ferrule.workspace.checkers.data.json_files import json_files
 
 from .checking import changed, findings, places, report
 
@@ -107,3 +115,20 @@ def test_leftovers_are_found_where_they_are_code(path: str, source: str, lines: 
 
 def test_a_leftover_that_was_there_before_is_not_told() -> None:
     assert findings(changed("a.js", "debugger;\nf();\n", "debugger;\n"), checker=leftovers()) == ()
+
+
+def test_a_parser_that_dies_fails_its_checker_and_nothing_else() -> None:
+    slow = changed("a.js", "(" * 400_000)
+    with ThreadPoolExecutor() as pool:
+        said = pool.submit(report, slow, changed("b.json", "{"), checkers=(syntax(), json_files()))
+        deadline = time.monotonic() + 20
+        while not said.done() and time.monotonic() < deadline:
+            for process in psutil.Process().children(recursive=True):
+                with suppress(psutil.NoSuchProcess):
+                    if "import child; child(" in " ".join(process.cmdline()):
+                        process.kill()
+            time.sleep(0.01)
+    runs = {run.checker: (run.state, run.detail) for run in said.result().coverage.runs}
+    failed = f"a grammar did not survive one of the files ({Path(sys.executable).name} ended with signal 9)"
+    assert runs == {"syntax": ("failed", failed), "json": ("ran", "")}
+    assert [finding.checker for finding in said.result().findings] == ["json"]

@@ -81,7 +81,7 @@ def _loader(name: str) -> Callable[[], object]:
 
 
 def parse(content: bytes, grammar: "Language") -> "Tree":
-    """Raises TimeoutError for a file that takes too long."""
+    """Raises TimeoutError for a file that takes too long. May end the process: scanners of grammars are C."""
     import time
 
     from tree_sitter import Parser

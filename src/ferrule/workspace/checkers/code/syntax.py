@@ -1,10 +1,13 @@
 """Files that no longer parse, by tree-sitter's grammars."""
 
-import asyncio
-from collections import defaultdict
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ferrule.workspace.checkers.base import Changed, Checker, CheckFinding, Missing, Said, Skipped, Surroundings
+import msgspec
+
+from ferrule.workspace.checkers.base import Changed, Checker, CheckerFailed, CheckFinding, Missing, Said, Skipped, Surroundings
+from ferrule.workspace.checkers.program import decoded, output
 
 from .grammars import faults, language, load, parse
 
@@ -12,6 +15,7 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Node
 
 SHOWN = 40
+CHILD_TIMEOUT = 50.0
 LOOSE = ("C", "C++", "CSS", "shell", "PHP")
 """Languages of which the grammars refuse one correct file in two (C, for its macros) to fifty (PHP), tried on installed software.
 
@@ -24,24 +28,38 @@ def syntax() -> Checker:
 
 
 async def _run(files: tuple[Changed, ...], surroundings: Surroundings) -> Said:
-    by_language: defaultdict[str, list[Changed]] = defaultdict(list)
-    for file in files:
-        by_language[language(file) or ""].append(file)
-    findings: list[CheckFinding] = []
-    skipped: list[Skipped] = []
-    for name, members in by_language.items():
-        try:
-            grammar = load(name)
-        except Missing as missing:
-            skipped += [Skipped(file.path, str(missing), "syntax") for file in members]
-            continue
-        for file in members:
-            match await asyncio.to_thread(_judge, file, name, grammar):
-                case CheckFinding() as finding:
-                    findings.append(finding)
-                case Skipped() as left_out:
-                    skipped.append(left_out)
-    return Said(tuple(findings), _version(), tuple(skipped))
+    """In a process of its own: grammars bring scanners in C, and what is under review is anybody's."""
+    skipped = tuple(Skipped(file.path, missing, "syntax") for file in files if (missing := _missing(file)) is not None)
+    judged = tuple(file for file in files if _missing(file) is None)
+    if not judged:
+        return Said((), _version(), skipped)
+    given = surroundings.folder / "files.json"
+    given.write_bytes(msgspec.json.encode(judged))
+    argv = (sys.executable, "-I", "-c", f"from {__name__} import child; child({str(given)!r})")
+    try:
+        printed, _ = await output(argv, surroundings.folder, surroundings, CHILD_TIMEOUT)
+    except CheckerFailed as failed:
+        raise CheckerFailed(f"a grammar did not survive one of the files ({failed})") from failed
+    said: Said = decoded(printed, Said, "the syntax checker")
+    return Said(said.findings, _version(), skipped + said.skipped)
+
+
+def _missing(file: Changed) -> str | None:
+    """Why the grammar of a file cannot be loaded."""
+    try:
+        load(language(file) or "")
+    except Missing as missing:
+        return str(missing)
+    return None
+
+
+def child(path: str) -> None:
+    """The program of that process: judges the files that stand in `path`, as JSON, and prints what it found."""
+    files = msgspec.json.decode(Path(path).read_bytes(), type=tuple[Changed, ...])
+    judged = [_judge(file, name, load(name)) for file in files if (name := language(file)) is not None]
+    findings = tuple(each for each in judged if isinstance(each, CheckFinding))
+    skipped = tuple(each for each in judged if isinstance(each, Skipped))
+    sys.stdout.buffer.write(msgspec.json.encode(Said(findings, "", skipped)))
 
 
 def _judge(file: Changed, name: str, grammar: "Language") -> CheckFinding | Skipped | None:
