@@ -108,3 +108,26 @@ def test_a_checker_that_is_missing_is_named_in_the_last_line(shell: Shell, repo:
     assert (ran.code, "nowhere.md" in ran.out) == (0, False)
     assert "NOT RUN links (1 file): missing, markdown-it-py is not installed." in ran.out.splitlines()[-1]
     assert "broken-link" in shell.run("review").out
+
+
+def test_what_was_left_out_of_a_change_is_told_in_the_last_line(shell: Shell, repo: Repository) -> None:
+    repository(repo.root / "other").commit()
+    with (repo.root / "huge.bin").open("wb") as file:
+        file.truncate(6_000_000)
+    last = shell.run("review").out.splitlines()[-1]
+    assert last.startswith("Coverage: 1 file of the change (1 full). ")
+    assert "Untracked and left out (a repository of its own): other/." in last
+    assert " huge.bin." in last.partition("Untracked and left out (over ")[2]
+    found = json.loads(shell.run("review", "--output-format", "json").out)["coverage"]
+    assert (len(found["notes"]), found["line"]) == (2, last)
+
+
+def test_how_a_merge_was_compared_is_told_in_the_last_line(shell: Shell, repo: Repository) -> None:
+    first = repo.commit()
+    repo.git("checkout", "--quiet", "-b", "side", "HEAD~1")
+    repo.write("b.py", FAULTY)
+    repo.commit()
+    repo.git("checkout", "--quiet", "main")
+    repo.git("merge", "--quiet", "--no-edit", "side")
+    last = shell.run("review", "--commit", "HEAD").out.splitlines()[-1]
+    assert last.endswith(f" is a merge of 2 commits, compared with the first of them: {first[:12]}.")

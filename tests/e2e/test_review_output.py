@@ -98,6 +98,7 @@ def test_a_review_that_cannot_begin_is_told_in_one_object_too(changed: Reviewed,
     assert ran.result["coverage"] == {
         "files": [],
         "checks": None,
+        "notes": [],
         "line": "Coverage: 0 files of the change (none). No checks ran.",
     }
     log = json.loads(changed.run("review", *words, "--output-format", "sarif").out)

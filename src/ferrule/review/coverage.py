@@ -13,10 +13,11 @@ from .subject import Place, Shown, Subject
 
 
 class Coverage(Struct, frozen=True):
-    """`checks` is None where none ran."""
+    """`checks` is None where none ran. `notes` tell what was left out of the change, and how it was compared."""
 
     files: tuple[Shown, ...]
     checks: str | None
+    notes: tuple[str, ...] = ()
 
     @property
     def line(self) -> str:
@@ -25,7 +26,8 @@ class Coverage(Struct, frozen=True):
         said = ", ".join(f"{count} {how}" for how, count in counts.items() if count)
         checks = (self.checks or "No checks ran.").removeprefix("Coverage: ")
         number = len(self.files)
-        return f"Coverage: {number} file{'' if number == 1 else 's'} of the change ({said or 'none'}). {checks}"
+        counted = f"Coverage: {number} file{'' if number == 1 else 's'} of the change ({said or 'none'})."
+        return " ".join([counted, checks, *self.notes])
 
 
 def coverage(subject: Subject, messages: Sequence[Message], by_checks: bool) -> Coverage:
@@ -35,7 +37,8 @@ def coverage(subject: Subject, messages: Sequence[Message], by_checks: bool) -> 
     else:
         reads = list(_reads(diff_tool(subject.comparison.diff), messages))
         files = (_seen(subject, shown, reads) if shown.path in subject.rest else shown for shown in subject.shown)
-    return Coverage(tuple(files), last_checks(messages))
+    notes = tuple(" ".join(note.split()) for note in subject.comparison.diff.notes)
+    return Coverage(tuple(files), last_checks(messages), notes)
 
 
 def replaced(shown: Shown, rest: Place | None) -> Shown:
