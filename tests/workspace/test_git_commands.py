@@ -3,6 +3,7 @@
 import ast
 import asyncio
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from ferrule.workspace.checkers.subject import subject
 from ferrule.workspace.git import changes
 from ferrule.workspace.git.repository import Git
 
-from .repository import environment, repository
+from .repository import asked, environment, repository
 
 SOURCE = Path(changes.__file__).parents[2]
 PLUMBING = {
@@ -79,6 +80,18 @@ def test_every_diff_is_asked_for_with_all_that_configuration_could_change(calls:
         assert {
             *("--no-ext-diff", "--no-textconv", "--no-color", "-M", "--src-prefix=a/", "--dst-prefix=b/", "--raw", "-z"),
         } <= set(call)
+
+
+def test_a_filter_that_the_person_has_configured_does_not_run(tmp_path: Path, isolated_environment: Path) -> None:
+    repo = repository(tmp_path / "repo")
+    ran = tmp_path / "ran"
+    (isolated_environment / ".gitconfig").write_text(f'[filter "mine"]\n\tclean = touch {ran}; cat\n\trequired = true\n')
+    repo.write(".gitattributes", b"* filter=mine\n")
+    repo.write("a", b"x\n")
+    assert [file.path for file in asked(repo.root, changes.worktree).diff.files] == [".gitattributes", "a"]
+    assert not ran.exists()
+    subprocess.run(["git", "add", "a"], cwd=repo.root, check=True)
+    assert ran.exists(), "the configuration would have run nothing anyway"
 
 
 def test_git_is_started_by_one_folder_alone() -> None:
