@@ -171,3 +171,11 @@ def test_the_summary_tells_that_a_test_was_changed(shell: Shell) -> None:
     model = shell.script(writes, ends("Done."))
     ran = shell.run("-p", "x", "--model", model, "--approve", "edits", "--verify", "true")
     assert "its tests were changed in this run: test_a.py)\n" in ran.err
+
+
+def test_a_file_that_is_again_as_it_was_has_not_changed(shell: Shell) -> None:
+    (shell.folder / "a.py").write_text("x = 1\n")
+    edits = [{"calls": [call("edit", file_path="a.py", old_string=f"x = {old}", new_string=f"x = {3 - old}")]} for old in (1, 2)]
+    ran = shell.run("-p", "x", "--model", shell.script(*edits, ends("Done.")), "--approve", "edits", "--receipt", "r.json")
+    assert (ran.code, receipt_of(shell.folder / "r.json")["changes"]) == (0, [])
+    assert shell.run("receipt", "verify", "r.json").code == 0

@@ -24,6 +24,8 @@ ASKED_FIRST = {"version", "config --list"}
 """Which git it is, and what is configured."""
 TELLING = """#!/bin/sh
 printf '%s\\n' "$*" >> {log}
+case $* in version|"config --list"*) exec {git} "$@" ;; esac
+echo "$GIT_CONFIG_NOSYSTEM $GIT_ATTR_NOSYSTEM $GIT_CONFIG_GLOBAL" >> {log}.config
 exec {git} "$@"
 """
 
@@ -80,6 +82,10 @@ def test_every_diff_is_asked_for_with_all_that_configuration_could_change(calls:
         assert {
             *("--no-ext-diff", "--no-textconv", "--no-color", "-M", "--src-prefix=a/", "--dst-prefix=b/", "--raw", "-z"),
         } <= set(call)
+
+
+def test_the_system_s_and_the_person_s_configuration_are_off(calls: list[str], tmp_path: Path) -> None:
+    assert set((tmp_path / "log.config").read_text().splitlines()) == {"1 1 /dev/null"}
 
 
 def test_a_filter_that_the_person_has_configured_does_not_run(tmp_path: Path, isolated_environment: Path) -> None:
