@@ -85,7 +85,7 @@ def test_no_test_asks_for_the_name_of_another_host() -> None:
 def test_what_the_coverage_names_exists_and_is_checked_fast() -> None:
     began = time.process_time()
     assert coverage_check.main() == 0
-    assert time.process_time() - began < 1
+    assert time.process_time() - began < 3
 
 
 @pytest.mark.parametrize(

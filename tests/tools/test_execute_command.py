@@ -151,7 +151,7 @@ def test_hostile_output_is_cleaned_in_linear_time(printed: str) -> None:
     output.feed(decoder.feed(printed.encode()))
     output.feed(decoder.feed(b"", final=True))
     output.finish()
-    assert time.process_time() - started < 0.5
+    assert time.process_time() - started < 2
 
 
 def test_memory_stays_bounded_while_much_is_printed(bench: Bench) -> None:
