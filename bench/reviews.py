@@ -1,4 +1,4 @@
-"""What a review by checks costs beside the checkers run by hand, and what reading a large diff costs."""
+"""What a review by checks costs beside the checkers run by hand."""
 
 import os
 import subprocess
@@ -17,13 +17,8 @@ QUIET = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}
 PERSON = {f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
 
 LINES = 2000
-FILES, FILE_LINES = 500, 40
 OFTEN = ".github/workflows/ci.yml"
 WORKFLOW = "name: ci\non: push\npermissions: {}\njobs:\n  test:\n    runs-on: ubuntu-24.04\n    steps:\n      - run: make test\n"
-
-
-def reviews() -> list[Row]:
-    return [beside_the_checkers(), large_diff()]
 
 
 @contextmanager
@@ -81,45 +76,3 @@ def review(folder: Path, environ: dict[str, str]) -> Cost:
     if cost.exit_code != 0 or b"NOT RUN" in cost.out:
         raise RuntimeError(f"exit {cost.exit_code}: {cost.out.decode(errors='replace')[-500:]}")
     return cost
-
-
-READING = """
-import resource, sys, time
-from pathlib import Path
-from ferrule.workspace.diff.anchors import Anchor, check
-from ferrule.workspace.diff.model import Diff
-from ferrule.workspace.diff.parse import parse
-output = Path(sys.argv[1]).read_bytes()
-began = time.process_time()
-diff = Diff(parse(output).files)
-lines = [(file.path, line) for file in diff.files for hunk in file.hunks for line in hunk.lines]
-found = [check(diff, path, line.new) for path, line in lines if line.kind == "added"]
-seconds = time.process_time() - began
-exact = all(isinstance(each, Anchor) for each in found)
-print(seconds, len(found) if exact else 0, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-"""
-
-
-def large_diff() -> Row:
-    """Parsed, and an anchor found for every added line, in a process of its own."""
-    with repository() as (folder, environ):
-        for number in range(FILES):
-            (folder / f"f{number}.py").write_text("".join(f"value = {line}\n" for line in range(FILE_LINES * 3)))
-        git(folder, environ, "add", "--all")
-        git(folder, environ, "commit", "--quiet", "--message=second")
-        for number in range(FILES):
-            rows = [f"value = {'x' * (line % 3 == 0)}{line}\n" for line in range(FILE_LINES * 3)]
-            (folder / f"f{number}.py").write_text("".join(rows))
-        git(folder, environ, "add", "--all")
-        git(folder, environ, "commit", "--quiet", "--message=third")
-        patch = folder / "patch"
-        patch.write_bytes(
-            git(folder, environ, "diff-tree", "-r", "-z", "--raw", "--patch", "--full-index", "-M", "HEAD~1", "HEAD")
-        )
-        said = [run([sys.executable, "-c", READING, str(patch)], environ).out.split() for _ in range(RUNS)]
-    seconds, count, peak = (sorted(float(each[place]) for each in said)[RUNS // 2] for place in range(3))
-    reached = seconds <= 1 and peak <= 150 and count == FILES * FILE_LINES
-    figure = f"{seconds:.2f} s, {peak:.0f} MB"
-    return Row(
-        f"diff of {FILES} files and {count:,.0f} added lines, parsed and anchored, CPU", figure, "", "≤ 1 s, ≤ 150 MB", reached
-    )
