@@ -180,6 +180,10 @@ def test_a_call_is_named_by_what_it_is_about(arguments: str, shown: str) -> None
     assert telling(arguments) == shown
 
 
+def test_a_finding_is_told_by_its_place() -> None:
+    assert telling('{"path": "a.py", "severity": "nit", "text": "x", "line": 7}') == "a.py:7"
+
+
 def test_lines_are_folded_and_cut() -> None:
     assert one_line("a\n  b\tc", 20) == "a b c"
     assert one_line("abcdef", 4) == "abc…"

@@ -157,7 +157,7 @@ class Progress:
 
 
 def telling(arguments: str) -> str:
-    """What a call is about, from its arguments: a path, a command, a pattern, else its first short text."""
+    """What a call is about, from its arguments: a path with its line, a command, a pattern, else its first short text."""
     try:
         given = msgspec.json.decode(arguments, type=dict[str, object])
     except msgspec.DecodeError:
@@ -166,4 +166,6 @@ def telling(arguments: str) -> str:
     named = [texts[name] for name in TELLING if name in texts]
     if "path" in texts and len(named) > 1:
         return f"{named[1]} in {named[0]}"
+    if "path" in texts and isinstance(line := given.get("line"), int):
+        return f"{texts['path']}:{line}"
     return next(iter(named or texts.values()), "")
