@@ -11,11 +11,15 @@ from ferrule.process.protocol import allowed_environment
 from ferrule.process.supervisor import Supervisor
 from ferrule.store.blobs import FileBlobs
 from ferrule.tools.base import Place, ToolContext
-from ferrule.tools.checks.run_checks import RunChecks, run_checks_tool, working_tree
+from ferrule.tools.checks.run_checks import RunChecks, run_checks_tool
 from ferrule.types.errors import ToolError, UsageError
 from ferrule.types.tools import Action, Effect
 from ferrule.workspace.checkers.base import Changed, Report
-from ferrule.workspace.checkers.subject import Subject
+from ferrule.workspace.checkers.catalog import checkers
+from ferrule.workspace.checkers.run import run_all
+from ferrule.workspace.checkers.subject import Subject, subject
+from ferrule.workspace.git.changes import worktree
+from ferrule.workspace.git.repository import Git
 
 
 @pytest.fixture
@@ -38,6 +42,17 @@ def git(root: Path, *arguments: str) -> None:
     subprocess.run(["git", *arguments], cwd=root, check=True, env={**os.environ, **who}, capture_output=True)
 
 
+@asynccontextmanager
+async def working_tree(params: RunChecks, context: ToolContext) -> AsyncIterator[Subject]:
+    """The working tree against the commit that is checked out, or `base`."""
+    git = Git(context.processes, context.place.root, context.environment)
+    try:
+        paths = tuple(context.place.resolve(path) for path in params.paths)
+        yield await subject(git, await worktree(git, params.base, paths))
+    finally:
+        git.close()
+
+
 def checked(root: Path, params: RunChecks | None = None) -> tuple[str, Report]:
     """The text of a call on the working tree, and its report."""
     reports: list[Report] = []
@@ -46,7 +61,10 @@ def checked(root: Path, params: RunChecks | None = None) -> tuple[str, Report]:
         processes = Supervisor()
         context = ToolContext(Place(root), processes, FileBlobs(root.parent / "blobs"), allowed_environment(os.environ))
         try:
-            output = await run_checks_tool(working_tree, reports.append).run(params or RunChecks(), context)
+            output = await run_checks_tool(working_tree).run(params or RunChecks(), context)
+            async with working_tree(params or RunChecks(), context) as given:
+                around = (context.environment, given.base_file, given.exists)
+                reports.append(await run_all(given.files, checkers(), processes, *around))
         finally:
             await processes.close()
         assert output.kind == "ok"

@@ -94,11 +94,6 @@ class Sessions:
         self.blobs.remove_unfinished(min(before, time.time() - DAY))
         return tuple(removed)
 
-    def rebuild(self) -> None:
-        """Make the index anew."""
-        self._index.unlink(missing_ok=True)
-        self.list()
-
     def _create(self, opened: SessionOpened) -> SqliteJournal:
         while True:
             id = new_id(time.time())

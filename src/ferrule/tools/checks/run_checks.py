@@ -1,7 +1,7 @@
 """`run_checks`: what linters, parsers and detectors say about the changed lines."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -24,12 +24,9 @@ class RunChecks(Struct, frozen=True):
 
 Source = Callable[[RunChecks, ToolContext], AbstractAsyncContextManager[Subject]]
 """Gives what is to be checked, for as long as it is entered. Raises FerruleError where there is nothing to compare."""
-OnReport = Callable[[Report], None]
 
 
-def run_checks_tool(source: Source, on_report: OnReport = lambda report: None) -> Tool:
-    """`on_report` gets each report as a value, for who shows its coverage."""
-
+def run_checks_tool(source: Source) -> Tool:
     last: list[tuple[Subject, Report]] = []
 
     async def checked(subject: Subject, context: ToolContext) -> Report:
@@ -53,7 +50,6 @@ def run_checks_tool(source: Source, on_report: OnReport = lambda report: None) -
             raise
         except FerruleError as problem:
             raise ToolError(str(problem)) from problem
-        on_report(report)
         return ok(report_text(report, subject.notes, max(params.skip, 0)))
 
     return Tool(
@@ -70,18 +66,3 @@ def run_checks_tool(source: Source, on_report: OnReport = lambda report: None) -
 
 def _actions(params: RunChecks, place: Place) -> tuple[Action, ...]:
     return (Action("read", (spell(str(place.root)), *(spell(str(place.resolve(path))) for path in params.paths))),)
-
-
-@asynccontextmanager
-async def working_tree(params: RunChecks, context: ToolContext) -> AsyncIterator[Subject]:
-    """The source for coding tasks: the working tree against the commit that is checked out, or `base`."""
-    from ferrule.workspace.checkers.subject import subject
-    from ferrule.workspace.git.changes import worktree
-    from ferrule.workspace.git.repository import Git
-
-    git = Git(context.processes, context.place.root, context.environment)
-    try:
-        paths = tuple(context.place.resolve(path) for path in params.paths)
-        yield await subject(git, await worktree(git, params.base, paths))
-    finally:
-        git.close()

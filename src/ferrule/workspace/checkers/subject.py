@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from ferrule.types.names import spell
+from ferrule.workspace.diff.anchors import changed_lines
 from ferrule.workspace.diff.model import SYMLINK, File
 from ferrule.workspace.git.changes import Comparison
 from ferrule.workspace.git.repository import Git
@@ -40,13 +41,12 @@ async def subject(git: Git, comparison: Comparison, skip: Mapping[str, str] | No
 def _changed(file: File, contents: dict[str, bytes], sizes: dict[str, int], skip: Mapping[str, str]) -> Changed:
     old, new = file.blob("LEFT"), file.blob("RIGHT")
     content = contents.get(new or "")
-    lines = tuple(line.new for hunk in file.hunks for line in hunk.lines if line.kind == "added" and line.new is not None)
     size = len(content) if content is not None else sizes.get(new or "", 0)
     return Changed(
         path=file.path,
         new=content,
         old=contents.get(old or "") if file.status != "copied" else None,
-        lines=lines,
+        lines=tuple(sorted(changed_lines(file))),
         old_path=file.old_path,
         mode=file.new_mode,
         old_mode=file.old_mode if file.status != "copied" else 0,
