@@ -12,11 +12,14 @@ from ferrule.types.records import (
     AssistantSaid,
     CallFinished,
     CallStarted,
+    Cut,
     ModelChosen,
     Record,
+    Repaired,
     Retried,
     Reviewed,
     RunEnded,
+    Shrunk,
     Staged,
     TodosSet,
     UserSaid,
@@ -71,7 +74,8 @@ class Conversation:
 
     `add` takes constant time (amortised); results are put into `messages` when that is next read. `calls_made` counts all calls,
     `refusals` the terminal actions that gates refused since the last run ended or the person spoke. `ended` is an end whose run's
-    outcome is not recorded, `spoken` tells that the person spoke since the last run ended.
+    outcome is not recorded, `spoken` tells that the person spoke since the last run ended. `cuts` (by call id), `compacted` and
+    `stripped` (of how many messages requests leave out the reasoning) say how requests differ from `messages`.
     """
 
     def __init__(self, branch: str = MAIN) -> None:
@@ -92,6 +96,9 @@ class Conversation:
         self.spoken = False
         self.calls_made = 0
         self.refusals = 0
+        self.cuts: dict[str, Cut] = {}
+        self.compacted: Shrunk | None = None
+        self.stripped = 0
 
     def add(self, record: Record) -> None:
         """Records of other branches change nothing."""
@@ -131,6 +138,10 @@ class Conversation:
                 self.last_outcome, self.ended, self.spoken, self.refusals = ended, None, False, 0
             case ModelChosen() as chosen:
                 self.model = chosen
+            case Repaired(stripped=True):
+                self.stripped = len(self.messages)
+            case Shrunk() as shrunk:
+                self._shrink(shrunk)
             case _:
                 pass
 
@@ -233,6 +244,12 @@ class Conversation:
             return changes
         before = {file.path: file.before for file in state.files}
         return tuple(FileChange(each.path, before.get(each.path, each.before), each.after) for each in changes)
+
+    def _shrink(self, shrunk: Shrunk) -> None:
+        """A later cut of the same result takes the place of the earlier one; so does a later summary."""
+        self.cuts.update((cut.call_id, cut) for cut in shrunk.results)
+        self.compacted = shrunk if shrunk.messages else self.compacted
+        self.usage = self.usage.plus(shrunk.usage)
 
     def _change(self, changes: tuple[FileChange, ...]) -> None:
         for change in changes:

@@ -41,17 +41,27 @@ class AttemptStarted(Struct, frozen=True, tag="attempt_started"):
     number: int
 
 
+class PhaseTime(Struct, frozen=True):
+    """One phase of an attempt: how often it was entered, and its seconds altogether."""
+
+    name: str
+    times: int
+    seconds: float
+
+
 class AttemptEnded(Struct, frozen=True, tag="attempt_ended"):
-    """`how`: yielded (the model stopped without a call), ended, waiting, failed, limit, stuck, interrupted.
+    """`how`: yielded (the model stopped without a call), ended, waiting, failed, limit, stuck, interrupted, shrunk (results were
+    cut instead of asking; ask again), overflow (only a compaction makes room).
 
     `unanswered` is what a last model call used that no `assistant` record tells of: it failed, was refused or came back empty.
-    A `retry` that follows says it once more.
+    A `retry` that follows says it once more. `phases` in their order, those left out that were not reached.
     """
 
     number: int
     how: str
     seconds: float
     unanswered: Usage = NOTHING
+    phases: tuple[PhaseTime, ...] = ()
 
 
 class AssistantSaid(Struct, frozen=True, tag="assistant"):
@@ -134,10 +144,42 @@ class Retried(Struct, frozen=True, tag="retry"):
 
 
 class Repaired(Struct, frozen=True, tag="repair"):
-    """Something was repaired in the view or on the way in; `what` is one line a change. The journal itself stays as it is."""
+    """Something was repaired in the view or on the way in; `what` is one line a change. The journal itself stays as it is.
+
+    `stripped`: the provider refused the reasoning of earlier answers, so that requests from here on leave out all reasoning and
+    signatures of the messages before this record.
+    """
 
     by: str
     what: tuple[str, ...]
+    stripped: bool = False
+
+
+class Cut(Struct, frozen=True):
+    """A result that is sent shortened: the first `head` and the last `tail` characters of its text, a marker between them."""
+
+    call_id: str
+    head: int
+    tail: int
+
+
+class Shrunk(Struct, frozen=True, tag="shrunk"):
+    """What requests from here on send in a shorter form (law 8); the journal keeps everything.
+
+    `results` are cut. With `messages` above 0, that many messages from the beginning of the transcript, as it was before this record,
+    are sent as the person's own words among them, `todos`, and `summary`. `before` and `after` are the estimated tokens of the request;
+    `usage` is what making the summary used.
+    """
+
+    why: Literal["preflight", "overflow", "timeout", "asked"]
+    results: tuple[Cut, ...] = ()
+    messages: int = 0
+    summary: str = ""
+    todos: tuple[Todo, ...] = ()
+    before: int = 0
+    after: int = 0
+    usage: Usage = NOTHING
+    seconds: float = 0.0
 
 
 class DeniedCall(Struct, frozen=True):
@@ -195,6 +237,7 @@ Entry = (
     | Staged
     | Retried
     | Repaired
+    | Shrunk
     | Receipt
     | RunEnded
 )
