@@ -13,6 +13,7 @@ from ferrule.types.records import (
     CallFinished,
     CallStarted,
     Cut,
+    Entry,
     ModelChosen,
     Record,
     Repaired,
@@ -138,10 +139,18 @@ class Conversation:
                 self.last_outcome, self.ended, self.spoken, self.refusals = ended, None, False, 0
             case ModelChosen() as chosen:
                 self.model = chosen
+            case other:
+                self._view(other)
+
+    def _view(self, entry: Entry) -> None:
+        """What changes how requests show the messages. A later cut or summary takes the place of an earlier one."""
+        match entry:
             case Repaired(stripped=True):
                 self.stripped = len(self.messages)
-            case Shrunk() as shrunk:
-                self._shrink(shrunk)
+            case Shrunk(results=cuts, messages=messages, usage=usage):
+                self.cuts.update((cut.call_id, cut) for cut in cuts)
+                self.compacted = entry if messages else self.compacted
+                self.usage = self.usage.plus(usage)
             case _:
                 pass
 
@@ -244,12 +253,6 @@ class Conversation:
             return changes
         before = {file.path: file.before for file in state.files}
         return tuple(FileChange(each.path, before.get(each.path, each.before), each.after) for each in changes)
-
-    def _shrink(self, shrunk: Shrunk) -> None:
-        """A later cut of the same result takes the place of the earlier one; so does a later summary."""
-        self.cuts.update((cut.call_id, cut) for cut in shrunk.results)
-        self.compacted = shrunk if shrunk.messages else self.compacted
-        self.usage = self.usage.plus(shrunk.usage)
 
     def _change(self, changes: tuple[FileChange, ...]) -> None:
         for change in changes:

@@ -166,9 +166,9 @@ class Cut(Struct, frozen=True):
 class Shrunk(Struct, frozen=True, tag="shrunk"):
     """What requests from here on send in a shorter form (law 8); the journal keeps everything.
 
-    `results` are cut. With `messages` above 0, that many messages from the beginning of the transcript, as it was before this record,
-    are sent as the person's own words among them, `todos`, and `summary`. `before` and `after` are the estimated tokens of the request;
-    `usage` is what making the summary used.
+    `results` are cut. With `messages` above 0, that many messages from the beginning of the transcript, as it was before this
+    record, are sent as the person's own words among them, `todos`, and `summary`. `before` and `after` are estimated tokens of
+    the request; `usage` is what making the summary used.
     """
 
     why: Literal["preflight", "overflow", "timeout", "asked"]

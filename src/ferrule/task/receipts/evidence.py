@@ -20,6 +20,7 @@ from ferrule.types.records import (
     Record,
     Retried,
     RunEnded,
+    Shrunk,
     UserSaid,
 )
 from ferrule.types.result import RecordAdded, TaskEvent
@@ -109,6 +110,8 @@ class Evidence:
                 self.said, self.unanswered = self.usage, NOTHING
             case AttemptEnded(unanswered=usage):
                 self.unanswered = usage
+            case Shrunk(usage=usage):
+                self.said = self.said.plus(usage)
             case Retried(usage=usage):
                 self.said, self.unanswered = self.said.plus(usage), NOTHING
             case AssistantSaid(message=message, usage=usage):
