@@ -1,16 +1,17 @@
 """One attempt: model calls and their tool calls until the model yields, the task ends or waits, or something fails.
 
-An attempt never retries itself (law 7): what failed is a field of its result, and `run` decides.
+An attempt never retries itself (law 7): what failed is a field of its result, and `run` decides. It goes through the phases of
+`phases.py`; whatever ends it, its record says which of them it reached and how long each took.
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from ferrule.stream.calls import normalise
 from ferrule.types import json
-from ferrule.types.errors import StoreError
+from ferrule.types.errors import FerruleError, StoreError
 from ferrule.types.fault import Fault
 from ferrule.types.messages import Assistant, Text, ToolCall, User
 from ferrule.types.records import AssistantSaid, AttemptEnded, AttemptStarted, Repaired, UserSaid
@@ -21,6 +22,7 @@ from ferrule.types.usage import NOTHING, Usage
 
 from .ledger import Ledger
 from .model_call import build_request, call_model
+from .phases import Phases
 from .setup import Setup
 from .stuck import STOP_AT, WARN_AT, Repetition
 from .tool_calls import settle
@@ -56,18 +58,19 @@ class AttemptResult:
 async def attempt(setup: Setup, ledger: Ledger, repetition: Repetition, number: int) -> AttemptResult:
     """Drive the conversation as it stands. Raises LeaseLost, StoreError and cancellation; all else is in the result."""
     began = time.monotonic()
+    running = _Attempt(setup, ledger, repetition)
 
     async def ended(how: How, unanswered: Usage = NOTHING) -> None:
-        await setup.log.add(AttemptEnded(number, how, round(time.monotonic() - began, 4), unanswered))
+        seconds = round(time.monotonic() - began, 4)
+        await setup.log.add(AttemptEnded(number, how, seconds, unanswered, running.phases.times))
 
     await setup.log.add(AttemptStarted(number))
-    running = _Attempt(setup, ledger, repetition)
     try:
         result = await running.run()
     except StoreError:
         raise
-    except BaseException:
-        await ended("interrupted")
+    except BaseException as error:
+        await _attach(ended("interrupted"), error)
         raise
     try:
         await ended(result.how, running.unanswered)
@@ -77,30 +80,48 @@ async def attempt(setup: Setup, ledger: Ledger, repetition: Repetition, number: 
     return result
 
 
+async def _attach(closing: Awaitable[None], primary: BaseException) -> None:
+    """What closing an attempt does wrong is told beside what ended it, never in its place."""
+    try:
+        await closing
+    except Exception as secondary:
+        primary.add_note(f"and the end of the attempt could not be recorded: {secondary}")
+
+
 class _Attempt:
     def __init__(self, setup: Setup, ledger: Ledger, repetition: Repetition) -> None:
         self.setup = setup
         self.ledger = ledger
         self.repetition = repetition
+        self.phases = Phases()
         self.denials: list[Denial] = []
         self.unanswered = NOTHING
 
     async def run(self) -> AttemptResult:
+        with self.phases.step("workspace"):
+            self.check_workspace()
         result = await self.finish_open_calls()
         while result is None:
             result = await self.turn()
         return result
+
+    def check_workspace(self) -> None:
+        root = self.setup.place.root
+        if not root.is_dir():
+            raise FerruleError(f"The project folder {root} is gone. Nothing more was done.")
 
     async def turn(self) -> AttemptResult | None:
         """One model call and the results of its calls; None when the model is to be asked again."""
         spent = self.ledger.exhausted()
         if spent is not None:
             return self.result("limit", why=spent)
-        request, repairs = build_request(self.setup)
-        if repairs:
-            await self.setup.log.add(Repaired("pairing", repairs))
+        with self.phases.step("history"):
+            request, repairs = build_request(self.setup)
+            if repairs:
+                await self.setup.log.add(Repaired("pairing", repairs))
         began = time.monotonic()
-        terminal, notes = await call_model(self.setup, request)
+        with self.phases.step("submit"):
+            terminal, notes = await call_model(self.setup, request)
         self.ledger.add(terminal.usage)
         if isinstance(terminal, Failed):
             self.unanswered = terminal.usage
@@ -142,13 +163,15 @@ class _Attempt:
         return await self.settle_calls(calls) if calls else None
 
     async def settle_calls(self, calls: Sequence[ToolCall]) -> AttemptResult | None:
-        settled = await settle(self.setup, calls)
+        with self.phases.step("tool_loop"):
+            settled = await settle(self.setup, calls)
         self.denials += settled.denials
         if settled.ends is not None:
             return self.result("ended", ends=settled.ends)
         if settled.waits is not None:
             return self.result("waiting", waits=settled.waits)
-        return await self.watch_repetition(calls)
+        with self.phases.step("settle"):
+            return await self.watch_repetition(calls)
 
     async def watch_repetition(self, calls: Sequence[ToolCall]) -> AttemptResult | None:
         results = self.setup.log.conversation.last_results
