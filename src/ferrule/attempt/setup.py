@@ -11,6 +11,7 @@ from ferrule.store.protocol import Blobs
 from ferrule.tools.base import Place, Tool
 from ferrule.types.request import Effort, ToolSchema
 
+from .hooks import NO_HOOKS, Hooks
 from .log import Log
 from .view import View
 
@@ -34,3 +35,4 @@ class Setup:
     mask: Mask
     effort: Effort | None = None
     view: View = field(default_factory=View)
+    hooks: Hooks = NO_HOOKS

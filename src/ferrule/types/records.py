@@ -182,6 +182,22 @@ class Shrunk(Struct, frozen=True, tag="shrunk"):
     seconds: float = 0.0
 
 
+class HookRan(Struct, frozen=True, tag="hook"):
+    """One run of one of the person's hooks. `verdict`: pass, note, change, ask, block, replace, summary, cancel, revise, failed.
+
+    `closed`: what it was asked about did not go on because it failed. `arguments` are those that it put in the place of a call's.
+    """
+
+    event: str
+    name: str
+    verdict: str
+    seconds: float
+    reason: str = ""
+    call_id: str = ""
+    closed: bool = False
+    arguments: str | None = None
+
+
 class DeniedCall(Struct, frozen=True):
     """A call that was not allowed; `digest` and the rest as in its `approval`, the arguments left out."""
 
@@ -238,6 +254,7 @@ Entry = (
     | Retried
     | Repaired
     | Shrunk
+    | HookRan
     | Receipt
     | RunEnded
 )
