@@ -93,8 +93,8 @@ class Review:
     def interrupt(self) -> None:
         self.task.interrupt()
 
-    async def close(self) -> None:
-        await self.task.close()
+    async def close(self, primary: BaseException | None = None) -> None:
+        await self.task.close(primary)
 
     async def run(self) -> RunResult:
         run = await self.task.run()

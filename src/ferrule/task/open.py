@@ -21,6 +21,7 @@ from ferrule.types.errors import UsageError
 from ferrule.types.names import spell
 from ferrule.types.records import Entry, ModelChosen, SessionOpened
 
+from .closing import close_all
 from .coding import CODING
 from .config.schema import Config
 from .kind import Kind, Opening, Prepared, TaskOptions
@@ -37,9 +38,8 @@ async def open_task(options: TaskOptions, kind: Kind = CODING) -> Task:
     closers: Closers = []
     try:
         return await _open(options, kind, closers)
-    except BaseException:
-        for closer in reversed(closers):
-            await closer()
+    except BaseException as error:
+        await close_all(closers, error)
         raise
 
 

@@ -1,7 +1,7 @@
 """One task, open: a front drives it by `run` and `interrupt` and watches it by `events`; nothing else changes it."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from ferrule.types.outcome import Outcome
 from ferrule.types.records import Answered, Record, RunEnded, UserSaid
 from ferrule.types.result import Limits, RunResult, TaskEvent
 
+from .closing import Closer, close_all
 from .contracts import Contract
 from .feed import Feed
 from .receipts.evidence import Evidence
@@ -45,7 +46,7 @@ class Task:
     remark: str = ""
     opened: int = 0
     evidence: Evidence = field(default_factory=Evidence)
-    closers: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
+    closers: list[Closer] = field(default_factory=list)
     receipt_to: ReceiptTarget | None = None
 
     def __post_init__(self) -> None:
@@ -185,17 +186,10 @@ class Task:
             error=error,
         )
 
-    async def close(self) -> None:
-        """Give everything back, in reverse; each step is tried whatever the others do. May be called twice."""
+    async def close(self, primary: BaseException | None = None) -> None:
+        """Give everything back; `primary` is the error on its way out, if there is one (`close_all`). May be called twice."""
         if self.closed:
             return
         self.closed = True
         self.feed.end()
-        errors = []
-        for closer in reversed(self.closers):
-            try:
-                await closer()
-            except Exception as failure:
-                errors.append(failure)
-        if errors:
-            raise ExceptionGroup("closing the task", errors)
+        await close_all(self.closers, primary)

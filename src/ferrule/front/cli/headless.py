@@ -31,7 +31,7 @@ class Running(Opened, Protocol):
 
     async def run(self) -> RunResult: ...
 
-    async def close(self) -> None: ...
+    async def close(self, primary: BaseException | None = None) -> None: ...
 
 
 class Stopping:
@@ -94,8 +94,10 @@ async def _drive(opening: Callable[[], Awaitable[Running]], folder: Path, view: 
         showing = asyncio.create_task(_show(task, view))
         result = await task.run()
         await asyncio.wait([showing])
-    finally:
-        await task.close()
+    except BaseException as error:
+        await task.close(error)
+        raise
+    await task.close()
     view.end(result)
     if last:
         stopping.deafen()

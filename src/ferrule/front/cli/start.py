@@ -69,8 +69,8 @@ def with_receipt(opening: Callable[[], Awaitable[Opened]], written: Path | None)
         task = await opening()
         try:
             target.begin()
-        except BaseException:
-            await task.close()
+        except BaseException as error:
+            await task.close(error)
             raise
         task.receipt_to = target
         return task
