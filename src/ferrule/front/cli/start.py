@@ -51,7 +51,7 @@ class Receipted(Protocol):
 
     receipt_to: "ReceiptTarget | None"
 
-    async def close(self) -> None: ...
+    async def close(self, primary: BaseException | None = None) -> None: ...
 
 
 Opened = TypeVar("Opened", bound=Receipted)
