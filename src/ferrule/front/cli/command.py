@@ -55,6 +55,10 @@ def _dispatch(invocation: Invocation, environ: Mapping[str, str]) -> int:
             from .replay import replay_session
 
             return replay_session(invocation, environ)
+        case "trace":
+            from .trace import show_trace
+
+            return show_trace(invocation, environ)
         case "receipt":
             from .receipt import verify
 

@@ -6,6 +6,7 @@ RUN = "run"
 COMMANDS = {
     "sessions": ("list", "show", "search", "export", "rm"),
     "replay": (),
+    "trace": (),
     "receipt": ("verify",),
     "config": ("show",),
     "doctor": (),
@@ -15,7 +16,7 @@ COMMANDS = {
 
 
 TAKES = {
-    **dict.fromkeys(("sessions show", "sessions export", "sessions rm", "replay"), "ID"),
+    **dict.fromkeys(("sessions show", "sessions export", "sessions rm", "replay", "trace"), "ID"),
     "sessions search": "TEXT",
     "receipt verify": "FILE",
 }

@@ -38,6 +38,7 @@ Commands
   sessions list [--all] | show ID | search TEXT [--all] | rm ID
   sessions export ID [--format markdown|jsonl] [-o, --output FILE]
   receipt verify FILE [--journal EXPORT]   replay ID [--until SEQ] [--speed N]
+  trace ID                 phases, repairs and retries of a session's runs
   config show   doctor   demo   demo review
 Settings
   ~/.config/ferrule/config.toml < .ferrule/config.toml (trusted folders only)
