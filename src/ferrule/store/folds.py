@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from ferrule.types.messages import Assistant, Message, Results, Text, ToolCall, ToolResult
+from ferrule.types.messages import Assistant, Message, Results, Text, ToolCall, ToolResult, User
 from ferrule.types.records import (
     Answered,
     Approval,
@@ -76,7 +76,8 @@ class Conversation:
     `add` takes constant time (amortised); results are put into `messages` when that is next read. `calls_made` counts all calls,
     `refusals` the terminal actions that gates refused since the last run ended or the person spoke. `ended` is an end whose run's
     outcome is not recorded, `spoken` tells that the person spoke since the last run ended. `cuts` (by call id), `compacted` and
-    `stripped` (of how many messages requests leave out the reasoning) say how requests differ from `messages`.
+    `stripped` (of how many messages requests leave out the reasoning) say how requests differ from `messages`. `person` holds
+    those of `messages` that the person said, as the same objects, `answers` the question and answer of each call they answered.
     """
 
     def __init__(self, branch: str = MAIN) -> None:
@@ -100,6 +101,8 @@ class Conversation:
         self.cuts: dict[str, Cut] = {}
         self.compacted: Shrunk | None = None
         self.stripped = 0
+        self.person: list[User] = []
+        self.answers: dict[str, tuple[str, str]] = {}
 
     def add(self, record: Record) -> None:
         """Records of other branches change nothing."""
@@ -109,6 +112,7 @@ class Conversation:
             case UserSaid(message=message, origin=origin):
                 self._messages.append(message)
                 if origin == "person":
+                    self.person.append(message)
                     self._spoken()
             case AssistantSaid(message=message, usage=usage):
                 self._assistant(message)
@@ -224,6 +228,8 @@ class Conversation:
         """An answer is the result of its call until the engine stores another one."""
         turn, call = self._by_call.get(id), self._call(id)
         if turn and call and id not in turn.results:
+            asked = turn.states.get(id)
+            self.answers[id] = (asked.question.text if isinstance(asked, Waiting) else "", text)
             self._result(ToolResult(id, call.name, "ok", (Text(text),)))
 
     def _result(self, result: ToolResult) -> None:
