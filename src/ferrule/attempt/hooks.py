@@ -23,7 +23,7 @@ class Notice(Struct, frozen=True):
 class ToolVerdict(Struct, frozen=True):
     """Of `before_tool`; `by` names the hook that said `ask` or `block`.
 
-    `call` is what is to be run: the call as it came, or with the `arguments` that hooks put in their place; `changed_by` names them.
+    `call` is what is to be run: the call as it came, or with the arguments that the hooks in `changed_by` put in their place.
     """
 
     call: ToolCall
@@ -41,7 +41,8 @@ class CompactVerdict(Struct, frozen=True):
 
 
 class FinalizeVerdict(Struct, frozen=True):
-    """Of `before_finalize`. `revise` says what is still to be done; the terminal action is refused with it. `ran` hooks judged."""
+    """Of `before_finalize`. `revise` says what is still to be done; the terminal action is refused with it. `ran` names those
+    that judged."""
 
     revise: str | None = None
     by: str = ""

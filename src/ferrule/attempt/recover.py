@@ -29,7 +29,7 @@ async def recover(setup: Setup, spoken: bool) -> None:
     entries = []
     for open_call in setup.log.conversation.open_calls:
         match open_call.state:
-            case Started(effect=Effect.MUTATING, files=files):
+            case Started(effect=effect, files=files) if not effect.repeatable:
                 entries.append(_finished(open_call.call, "unknown", UNKNOWN, files_since(files, setup.place)))
             case NotStarted() if spoken:
                 entries.append(_finished(open_call.call, "skipped", NEVER_STARTED))

@@ -19,7 +19,7 @@ from .view import View
 @dataclass(frozen=True)
 class Setup:
     """`system` holds the prompt sections in order. `mask` replaces the secrets that must not appear in tool output; `blobs` are
-    masked already.
+    masked already. `tool_timeout` is what one tool call may take, in seconds; a terminal action's checks have their own limits.
     """
 
     provider: Provider
@@ -36,3 +36,4 @@ class Setup:
     effort: Effort | None = None
     view: View = field(default_factory=View)
     hooks: Hooks = NO_HOOKS
+    tool_timeout: float = 900.0

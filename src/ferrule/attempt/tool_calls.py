@@ -1,11 +1,16 @@
-"""Runs the calls of one answer: exactly one result each, in source order, written ahead (laws 2, 3, 4)."""
+"""Runs the calls of one answer: exactly one result each, in source order, written ahead (laws 2, 3, 4).
+
+The life of a call: validate → `before_tool` → decide → start record → run → `after_tool` → finish record. Arguments that a hook
+puts in place are validated again, and what is decided holds for them alone.
+"""
 
 import asyncio
+import contextlib
 import hashlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec.structs import replace
 
@@ -18,12 +23,18 @@ from ferrule.types.records import Approval, Asked, CallFinished, CallStarted, En
 from ferrule.types.result import Denial, Output
 from ferrule.types.tools import Action, Effect, End, Question, ToolOutput, error
 
+from .bounded import TimedOut, within
 from .files import files_before
+from .hooks import ToolVerdict
 from .setup import Setup
 
 NOT_REACHED = "Not run: the task had already ended or was waiting for an answer. Nothing was done."
 STOPPED = "Interrupted while it ran. What it had done by then is unknown: look before doing it again."
 NEVER_STARTED = "Not started: the run was interrupted before it. Nothing was done."
+UNHEARD = "It ran to its end ({kind}), but the run was interrupted before the hooks had seen its result, which is left out."
+TEXTUAL = "It was written as text, and such a call runs only where it only reads. Call {name} through the tool interface."
+SHOWN = 2000
+"""Characters of changed arguments that the model is told."""
 
 
 @dataclass(frozen=True)
@@ -41,15 +52,29 @@ class _Parsed:
 
     call: ToolCall
     tool: Tool
-    params: object
+    params: Any
 
 
 @dataclass(frozen=True)
-class _Invalid:
-    """A call that can't be run as it was written, and its result."""
+class _Ready:
+    """A call that may run. `changed_by` names the hooks that put its arguments in the place of the model's."""
+
+    call: ToolCall
+    tool: Tool
+    params: Any
+    actions: tuple[Action, ...]
+    approval: Approval | None
+    changed_by: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Refused:
+    """A call that is not run, and its result; `denial` is set where it was not allowed."""
 
     call: ToolCall
     output: ToolOutput
+    approval: Approval | None = None
+    denial: Denial | None = None
 
 
 async def settle(setup: Setup, calls: Sequence[ToolCall]) -> Settled:
@@ -62,7 +87,11 @@ async def settle(setup: Setup, calls: Sequence[ToolCall]) -> Settled:
     try:
         return await turn.run()
     except asyncio.CancelledError:
-        await asyncio.shield(turn.interrupted())
+        closing = asyncio.ensure_future(turn.interrupted())
+        while not closing.done():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.shield(closing)
+        closing.result()
         raise
 
 
@@ -73,6 +102,7 @@ class _Turn:
         self.earlier = setup.log.conversation.last_results
         self.results: dict[str, ToolResult] = {}
         self.started: set[str] = set()
+        self.unheard: dict[str, ToolOutput] = {}
         self.denials: list[Denial] = []
 
     async def run(self) -> Settled:
@@ -89,18 +119,18 @@ class _Turn:
             settled = Settled(output.ends, output.waits)
         return Settled(settled.ends, settled.waits, tuple(self.denials))
 
-    def parse(self, call: ToolCall) -> _Parsed | _Invalid:
+    def parse(self, call: ToolCall) -> _Parsed | _Refused:
         if call.problem is not None:
-            return _Invalid(call, error(call.problem))
+            return _Refused(call, error(call.problem))
         tool = self.setup.tools.get(call.name)
         if tool is None:
-            return _Invalid(call, error(f"There is no tool {call.name!r}. Nothing was run."))
+            return _Refused(call, error(f"There is no tool {call.name!r}. Nothing was run."))
         params = parse(tool, call.arguments)
         if isinstance(params, str):
-            return _Invalid(call, error(f"{call.name}: {params} Nothing was run."))
+            return _Refused(call, error(f"{call.name}: {params} Nothing was run."))
         return _Parsed(call, tool, params)
 
-    async def run_group(self, group: list[_Parsed | _Invalid]) -> None:
+    async def run_group(self, group: list[_Parsed | _Refused]) -> None:
         if len(group) == 1:
             await self.answer(group[0])
             return
@@ -111,53 +141,100 @@ class _Turn:
         except BaseExceptionGroup as group_error:
             raise group_error.exceptions[0] from None
 
-    async def answer(self, item: _Parsed | _Invalid) -> ToolOutput:
-        """Decide, write ahead, run, record. Paths are resolved only here, after every earlier call of the turn has run."""
-        if isinstance(item, _Invalid):
-            await self.finish(item.call, item.output, 0.0)
-            return item.output
-        call, tool = item.call, item.tool
+    async def answer(self, item: _Parsed | _Refused) -> ToolOutput:
+        """Ask the hooks, decide, write ahead, run, ask the hooks again, record."""
+        ready = await self.prepare(item) if isinstance(item, _Parsed) else item
+        if isinstance(ready, _Ready):
+            return await self.carry_out(ready)
+        if ready.denial is not None:
+            self.denials.append(ready.denial)
+        await self.finish(ready.call, ready.output, 0.0, ready.approval)
+        return ready.output
+
+    async def prepare(self, item: _Parsed) -> _Ready | _Refused:
+        """Paths are resolved only here, after every earlier call of the turn has run."""
+        verdict = await self.setup.hooks.before_tool(item.call, item.tool.effect)
+        changed = self.parse(verdict.call) if verdict.changed_by else item
+        if isinstance(changed, _Refused):
+            changer = Text(f"The hook {', '.join(verdict.changed_by)} changed the arguments, and they cannot be used.")
+            return _Refused(item.call, ToolOutput("error", (changer, *changed.output.parts)))
+        call, tool = changed.call, changed.tool
         try:
-            actions = tool.actions(item.params, self.setup.place)
+            actions = tool.actions(changed.params, self.setup.place)
         except (ToolError, OSError, ValueError) as refusal:
-            output = error(f"{call.name}: {refusal}")
-            await self.finish(call, output, 0.0)
-            return output
-        approval = self.judge(call, actions) if actions else None
-        if approval is not None and approval.decision == "deny":
-            return await self.deny(call, actions, approval)
-        self.started.add(call.id)
-        started = CallStarted(call.id, call.name, tool.effect, files_before(actions, self.setup.place))
-        quiet = approval is None or tool.effect is Effect.READ
-        await self.setup.log.add(*([started] if quiet else [approval, started]))
-        began = time.monotonic()
-        output = self.without_secrets(await self.execute(item))
-        if output.waits is not None:
-            await self.setup.log.add(Asked(call.id, output.waits))
-        else:
-            await self.finish(call, output, time.monotonic() - began)
-        return output
-
-    def judge(self, call: ToolCall, actions: tuple[Action, ...]) -> Approval:
-        decision = decide(actions, self.setup.policy)
-        digest = hashlib.sha256(f"{call.name}\0{call.arguments}".encode()).hexdigest()
-        reason, flag = self.setup.mask.text(decision.reason), self.setup.mask.text(decision.flag)
-        if decision.verdict == "allow":
-            return Approval(call.id, digest, "allow", f"approve {self.setup.policy.approve}, rules", reason)
-        by = "rule" if decision.verdict == "deny" else "nobody to ask"
-        return Approval(call.id, digest, "deny", by, reason, flag)
-
-    async def deny(self, call: ToolCall, actions: tuple[Action, ...], approval: Approval) -> ToolOutput:
+            return _Refused(call, error(f"{call.name}: {refusal}"))
+        approval = self.judge(tool, actions, verdict)
+        if approval is None or approval.decision == "allow":
+            return _Ready(call, tool, changed.params, actions, approval, verdict.changed_by)
         what = " ".join(action.command or ", ".join(action.paths) for action in actions)
         text = f"Denied: {approval.reason} Nothing was run. Go on without it, or do it in another way that is allowed."
-        output = ToolOutput("denied", (Text(text),))
-        self.denials.append(Denial(call.name, what, approval.reason, approval.flag))
-        await self.finish(call, output, 0.0, approval)
+        denial = Denial(call.name, what, approval.reason, approval.flag)
+        return _Refused(call, ToolOutput("denied", (Text(text),)), approval, denial)
+
+    def judge(self, tool: Tool, actions: tuple[Action, ...], verdict: ToolVerdict) -> Approval | None:
+        """The strictest of hooks, policy and the way in which the call was made; None where there is nothing to decide."""
+        call = verdict.call
+        if verdict.decision == "block":
+            return self.approval(call, "deny", f"hook {verdict.by}", verdict.reason)
+        decided = self.by_policy(call, actions) if actions else None
+        if decided is not None and decided.decision == "deny":
+            return decided
+        if verdict.decision == "ask":
+            reason = f"The hook {verdict.by} wants it approved, and there is nobody to ask: {verdict.reason}"
+            return self.approval(call, "deny", "nobody to ask", reason)
+        if call.promoted and not self.only_reads(tool, actions):
+            return self.approval(call, "deny", "nobody to ask", TEXTUAL.format(name=call.name))
+        return decided
+
+    def by_policy(self, call: ToolCall, actions: tuple[Action, ...]) -> Approval:
+        decision = decide(actions, self.setup.policy)
+        if decision.verdict == "allow":
+            return self.approval(call, "allow", f"approve {self.setup.policy.approve}, rules", decision.reason)
+        by = "rule" if decision.verdict == "deny" else "nobody to ask"
+        return self.approval(call, "deny", by, decision.reason, decision.flag)
+
+    def only_reads(self, tool: Tool, actions: tuple[Action, ...]) -> bool:
+        """By its declaration, or by what policy lets through when nothing was approved beforehand."""
+        bare = replace(self.setup.policy, approve="ask", allow=())
+        return tool.effect is Effect.READ or (bool(actions) and decide(actions, bare).verdict == "allow")
+
+    def approval(self, call: ToolCall, decision: Literal["allow", "deny"], by: str, reason: str, flag: str = "") -> Approval:
+        """It holds for this call with these arguments alone."""
+        digest = hashlib.sha256(f"{call.name}\0{call.arguments}".encode()).hexdigest()
+        mask = self.setup.mask.text
+        return Approval(call.id, digest, decision, by, mask(reason), mask(flag))
+
+    async def carry_out(self, ready: _Ready) -> ToolOutput:
+        call, tool = ready.call, ready.tool
+        self.started.add(call.id)
+        started = CallStarted(call.id, call.name, tool.effect, files_before(ready.actions, self.setup.place))
+        quiet = ready.approval is None or tool.effect is Effect.READ
+        await self.setup.log.add(*([started] if quiet else [ready.approval, started]))
+        began = time.monotonic()
+        output = self.without_secrets(await self.execute(ready))
+        if output.waits is not None:
+            await self.setup.log.add(Asked(call.id, output.waits))
+            return output
+        if output.ends is None:
+            output = await self.heard(ready, output)
+        await self.finish(call, output, time.monotonic() - began)
         return output
 
-    async def execute(self, item: _Parsed) -> ToolOutput:
+    async def heard(self, ready: _Ready, output: ToolOutput) -> ToolOutput:
+        """What the hooks make of a result; the model is told of arguments that are not its own."""
+        output = replace(output, parts=self.masked(output.parts))
+        self.unheard[ready.call.id] = output
+        output = await self.setup.hooks.after_tool(ready.call, output)
+        if not ready.changed_by:
+            return output
+        arguments = ready.call.arguments
+        shown = arguments if len(arguments) <= SHOWN else arguments[: SHOWN - 1] + "…"
+        note = Text(f"(The hook {', '.join(ready.changed_by)} changed the arguments of this call to {shown})")
+        return replace(output, parts=(*output.parts, note))
+
+    async def execute(self, ready: _Ready) -> ToolOutput:
         """Whatever a tool does, there is an output: a bug in one tool costs its call, not the session."""
-        setup, call = self.setup, item.call
+        setup, call, tool = self.setup, ready.call, ready.tool
         context = ToolContext(
             place=setup.place,
             processes=setup.processes,
@@ -167,8 +244,12 @@ class _Turn:
             on_output=lambda text: setup.log.tell(Output(call.id, setup.mask.text(text))),
             turn=Turn(tuple(self.calls), (*self.earlier, *self.results.values())),
         )
+        limit = None if tool.terminal else setup.tool_timeout
         try:
-            return await item.tool.run(item.params, context)
+            return await within(limit, _run(ready, context))
+        except TimedOut:
+            unsure = "" if tool.effect is Effect.READ else " What it had done by then is unknown: look before doing it again."
+            return error(f"Timed out: {call.name} gave no result within {limit:g} s and was ended.{unsure}")
         except ToolError as refusal:
             return error(str(refusal))
         except OSError as failure:
@@ -186,6 +267,7 @@ class _Turn:
         entries.append(CallFinished(result, round(seconds, 4), output.changes, output.gates, output.ends))
         await self.setup.log.add(*entries)
         self.results[call.id] = result
+        self.unheard.pop(call.id, None)
 
     def without_secrets(self, output: ToolOutput) -> ToolOutput:
         """The evidence of a terminal action leaves in receipts: it holds no secret value, as the parts of a result hold none."""
@@ -210,25 +292,34 @@ class _Turn:
         return tuple(kept) or (Text("(no output)"),)
 
     async def interrupted(self) -> None:
-        """Every call without a result gets one that says whether it had begun."""
+        """Every call without a result gets one that says whether it had begun, and whether it had ended."""
         for call in self.calls:
             if call.id in self.results:
                 continue
-            text = STOPPED if call.id in self.started else NEVER_STARTED
-            kind: Literal["interrupted", "skipped"] = "interrupted" if call.id in self.started else "skipped"
-            await self.finish(call, ToolOutput(kind, (Text(text),)), 0.0)
+            if (output := self.unheard.get(call.id)) is not None:
+                text = Text(UNHEARD.format(kind=output.kind))
+                output = replace(output, kind="interrupted", parts=(text,))
+            elif call.id in self.started:
+                output = ToolOutput("interrupted", (Text(STOPPED),))
+            else:
+                output = ToolOutput("skipped", (Text(NEVER_STARTED),))
+            await self.finish(call, output, 0.0)
 
 
-def _groups(items: list[_Parsed | _Invalid]) -> list[list[_Parsed | _Invalid]]:
-    """Neighbours that only read stand in one group; everything else is a group of its own."""
-    groups: list[list[_Parsed | _Invalid]] = []
+async def _run(ready: _Ready, context: ToolContext) -> ToolOutput:
+    return await ready.tool.run(ready.params, context)
+
+
+def _groups(items: list[_Parsed | _Refused]) -> list[list[_Parsed | _Refused]]:
+    """Neighbours that may run beside each other stand in one group; everything else is a group of its own."""
+    groups: list[list[_Parsed | _Refused]] = []
     for item in items:
-        if groups and _reads(item) and _reads(groups[-1][-1]):
+        if groups and _parallel(item) and _parallel(groups[-1][-1]):
             groups[-1].append(item)
         else:
             groups.append([item])
     return groups
 
 
-def _reads(item: _Parsed | _Invalid) -> bool:
-    return isinstance(item, _Parsed) and item.tool.effect is Effect.READ
+def _parallel(item: _Parsed | _Refused) -> bool:
+    return isinstance(item, _Parsed) and item.tool.effect is Effect.READ and not item.tool.sequential

@@ -67,7 +67,8 @@ class ToolContext:
 class Tool:
     """`actions` is pure apart from resolving paths; `run` returns an output or raises ToolError, whose text the model sees.
 
-    `terminal`: its call is judged after all other calls of its turn. `waits`: it never runs beside other calls.
+    `terminal`: its call is judged after all other calls of its turn. `sequential`: although it only reads, it never runs beside
+    other calls.
     `description` is one paragraph for the model; parameter fields carry their own text in `msgspec.Meta(description=…)`.
     """
 
@@ -78,6 +79,7 @@ class Tool:
     actions: Callable[[Any, Place], tuple[Action, ...]]
     run: Callable[[Any, ToolContext], Awaitable[ToolOutput]]
     terminal: bool = False
+    sequential: bool = False
 
 
 def no_actions(params: Any, place: Place) -> tuple[Action, ...]:

@@ -48,7 +48,7 @@ class ToolCall(Struct, frozen=True, tag="call"):
 
     From a provider: `id`, `name`, `arguments` exactly as received. In the journal and in every request: `id` is ours and
     unique in the session, `name` matches `[A-Za-z0-9_-]{1,64}`, `arguments` is the text of a JSON object, `raw` is what
-    came in where that differs, and `problem` says why the call can't be run.
+    came in where that differs, and `problem` says why the call can't be run. `promoted`: the model had written it as text.
     """
 
     id: str
@@ -57,6 +57,7 @@ class ToolCall(Struct, frozen=True, tag="call"):
     raw: RawCall | None = None
     problem: str | None = None
     opaque: Opaque | None = None
+    promoted: bool = False
 
 
 class ToolResult(Struct, frozen=True, tag="result"):

@@ -11,11 +11,16 @@ from .review import Finding
 
 
 class Effect(StrEnum):
-    """What running a call again after a crash would do (law 3)."""
+    """What running a call again after a crash would do (law 3). EXTERNAL acts on something that is not on this machine."""
 
     READ = "read"
     IDEMPOTENT = "idempotent"
     MUTATING = "mutating"
+    EXTERNAL = "external"
+
+    @property
+    def repeatable(self) -> bool:
+        return self in (Effect.READ, Effect.IDEMPOTENT)
 
 
 ActionKind = Literal["read", "write", "execute", "network", "ask"]

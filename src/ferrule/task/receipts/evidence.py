@@ -123,7 +123,7 @@ class Evidence:
                 self.denials.append(DeniedCall(tool, denied.digest, denied.by, denied.reason, denied.flag))
             case CallStarted(call_id=id, effect=effect, files=files):
                 self.begun.setdefault(id, {file.path: file.before for file in files})
-                if effect is Effect.MUTATING:
+                if not effect.repeatable:
                     self.unwatched.add(id)
             case CallFinished() as finished:
                 self._finished(finished)

@@ -61,6 +61,7 @@ def run_checks_tool(source: Source) -> Tool:
         effect=Effect.READ,
         actions=_actions,
         run=run,
+        sequential=True,
     )
 
 
