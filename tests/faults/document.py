@@ -15,7 +15,7 @@ HEAD = """\
 Each row is one fault, played by a loopback server in the wire format of four vendors before the real command; the work that
 follows is a command that makes a file, and the end. In every cell with a mark the same holds: **the work is done, the outcome is
 `finished` and the exit code 0; no request that was sent breaks a rule of [wire-rules.md](wire-rules.md); and the command in the
-fault is run as often as the last column says**, whole or not at all. A *lax* server takes back what the vendors themselves refuse.
+fault is run as often as the last column says**, whole or not at all. A *lax* server takes back what the vendors refuse.
 
 `tests/faults/test_every_fault.py` plays every marked cell. This page is written from the data of that test, and a test holds that
 it is.
