@@ -1,16 +1,43 @@
-"""Makes room by summarising: what was said longest ago is handed over in short form, as one record (law 8)."""
+"""Makes room by summarising: what was said longest ago is handed over in short form, as one record (law 8).
 
+Nothing is stored before the summary was measured to be worth it, so that a failure and a cancellation leave the conversation as it
+was. Every end has a sentence, every wait a limit.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from msgspec.structs import replace
+
 from ferrule.attempt.ledger import Ledger
 from ferrule.attempt.setup import Setup
+from ferrule.context.compaction.groups import Boundary, boundary, groups
+from ferrule.context.compaction.handover import said_in, written
+from ferrule.context.compaction.identifiers import missing, wanted
+from ferrule.context.compaction.passages import CLIPS, Passage, passages
+from ferrule.context.compaction.prompts import LONGEST_FOCUS
+from ferrule.context.compaction.sizes import Sizes, chunks, sizes
+from ferrule.context.estimate import of_message, of_text, of_tool
+from ferrule.context.shrink import Shrinking, kept_from
 from ferrule.types.fault import Fault
-from ferrule.types.messages import Assistant
-from ferrule.types.records import Shrunk
+from ferrule.types.messages import Message, User
+from ferrule.types.records import Cut, Shrunk
+from ferrule.types.request import Request
 from ferrule.types.usage import NOTHING, Usage
 
+from .facts import facts_of
+from .summary import Bounds, GaveUp, Summariser
+
 Why = Literal["preflight", "overflow", "timeout", "asked"]
+
+KEEP_RECENT = 20_000
+"""Tokens at the end that stay as they are, where they are no more than a quarter of the conversation."""
+GAIN, GAIN_AGAIN = 0.1, 0.25
+"""The part of the request that a compaction must save; more where hardly anything was said since the last one."""
+GROWN = 1.1
+MOST_CHUNKS = 12
 
 
 @dataclass(frozen=True)
@@ -29,14 +56,174 @@ class NotCompacted:
     usage: Usage = NOTHING
 
 
+@dataclass(frozen=True)
+class _Shortened:
+    """A conversation as `Shrinking` sees it, with a compaction that is not stored."""
+
+    messages: Sequence[Message]
+    cuts: Mapping[str, Cut]
+    compacted: Shrunk | None
+    person: Sequence[User]
+    answers: Mapping[str, tuple[str, str]]
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """`window` is what a request for a summary may fill; `begin` is the first message that no summary covers yet."""
+
+    before: int
+    window: int
+    begin: int
+    cut: Boundary
+    sizes: Sizes
+    person: frozenset[int]
+
+
 async def compact(
-    setup: Setup, ledger: Ledger, why: Why, observed: int | None = None, focus: str = ""
+    setup: Setup, ledger: Ledger, why: Why, observed: int | None = None, focus: str = "", bounds: Bounds | None = None
 ) -> Compacted | NotCompacted:
     """Summarise what was said longest ago and store that as one record.
 
     `observed`: tokens of the refused request, as the provider counted them. Every call is counted in `ledger`. Raises
     LeaseLost, StoreError and cancellation; then nothing was stored.
     """
-    if not any(isinstance(message, Assistant) for message in setup.log.conversation.messages):
-        return NotCompacted("There is nothing to summarise: the model has said nothing yet.")
-    return NotCompacted("Nothing was summarised.")
+    compaction = _Compaction(setup, ledger, why, focus[:LONGEST_FOCUS], bounds or Bounds())
+    return await compaction.run(observed)
+
+
+class _Compaction:
+    def __init__(self, setup: Setup, ledger: Ledger, why: Why, focus: str, bounds: Bounds) -> None:
+        self.setup = setup
+        self.ledger = ledger
+        self.why: Why = why
+        self.focus = focus
+        self.bounds = bounds
+        self.conversation = setup.log.conversation
+        self.todos = tuple(todo for todo in self.conversation.todos if todo.status != "completed")
+        self.began = time.monotonic()
+
+    async def run(self, observed: int | None) -> Compacted | NotCompacted:
+        plan = self.plan(observed)
+        if isinstance(plan, str):
+            return NotCompacted(plan)
+        verdict = await self.setup.hooks.before_compact(self.why, plan.before, self.focus)
+        if verdict.cancel is not None:
+            return NotCompacted(f"A hook forbids it: {verdict.cancel}")
+        if verdict.summary is not None:
+            return await self.store(plan, verdict.summary, plan.cut.cut, NOTHING, None)
+        summariser = Summariser(self.setup, self.ledger, plan.sizes, self.focus, self.bounds)
+        text, covered, gave_up = await self.summarise(plan, summariser)
+        return await self.store(plan, text, covered, summariser.usage, gave_up)
+
+    def plan(self, observed: int | None) -> _Plan | str:
+        """Where to cut, and how much goes into one request; or why there is nothing to do."""
+        conversation, messages = self.conversation, self.conversation.messages
+        before = self.size(conversation.compacted)
+        begin = kept_from(messages, conversation.compacted)
+        said = {id(message) for message in conversation.person}
+        person = frozenset(at for at, message in enumerate(messages) if id(message) in said)
+        window = self.window(before, observed)
+        lengths = [self.tokens(message) for message in messages[begin:]]
+        measured = sizes(window, sum(lengths) / max(1, len(lengths)), self.setup.provider.endpoint.profile.max_output)
+        keep = min(KEEP_RECENT, sum(lengths) // 4)
+        cut = boundary(messages, begin, keep, self.tokens, person)
+        if cut is None:
+            return "There is nothing to summarise: before its last answer, the model has said nothing."
+        while self.after(cut, measured.handover) > window // 2 and keep > 0 and self.why != "asked":
+            keep //= 2
+            cut = boundary(messages, begin, keep, self.tokens, person) or cut
+        least = self.after(cut, 0)
+        if not self.worth(before, least):
+            return (
+                f"A summary would not make enough room: what the person said, the instructions, the tools and the last "
+                f"answer take {least:,} of {before:,} tokens."
+            )
+        return _Plan(before, window, begin, cut, measured, person)
+
+    def window(self, before: int, observed: int | None) -> int:
+        """In our tokens. An unknown window held the last request; of a refused one it is taken to hold half."""
+        known = self.setup.provider.endpoint.profile.window
+        if known is None:
+            return max(1_000, before if self.why == "asked" else before // 2)
+        return known if observed is None or observed <= before else known * before // observed
+
+    async def summarise(self, plan: _Plan, summariser: Summariser) -> tuple[str, int, GaveUp | None]:
+        """The summary and the message that it reaches up to; of a turn that the cut splits, a shorter one behind it."""
+        messages, (cut, turn) = self.conversation.messages, plan.cut
+        facts = facts_of(self.setup, messages[:cut])
+        listed = " ".join((*facts.read, *facts.changed))
+        names = missing(wanted(messages[plan.begin : cut], messages[cut:]), listed)
+        before = said_in(self.conversation.compacted.summary) if self.conversation.compacted is not None else ""
+        split = turn < cut
+        main = await summariser.write("handover", self.chunks(plan, plan.begin, turn), plan.begin, before, () if split else names)
+        handed = main
+        if split and main.gave_up is None:
+            handed = await summariser.write("turn", self.chunks(plan, turn, cut), turn, "", missing(names, main.text))
+        about_turn = handed.text if handed is not main else ""
+        covered = handed.covered
+        facts = facts if covered == cut else facts_of(self.setup, messages[:covered])
+        left_out = missing(names, f"{main.text} {about_turn} {listed}")
+        return written(main.text, about_turn, facts, left_out), covered, handed.gave_up
+
+    def chunks(self, plan: _Plan, begin: int, end: int) -> list[tuple[Passage, ...]]:
+        """Long results and arguments are clipped the more, the more chunks there would be."""
+        messages = self.conversation.messages[:end]
+        found: list[tuple[Passage, ...]] = []
+        for clip_at in CLIPS:
+            made = passages(
+                messages,
+                groups(messages, begin),
+                plan.person,
+                clip_at,
+                self.setup.mask.text,
+                lambda text: round(of_text(text).total),
+                plan.sizes.oversized,
+            )
+            found = chunks(made, plan.sizes.chunk)
+            if len(found) <= MOST_CHUNKS:
+                break
+        return found
+
+    async def store(
+        self, plan: _Plan, summary: str, covered: int, usage: Usage, gave_up: GaveUp | None
+    ) -> Compacted | NotCompacted:
+        """One record, if enough was gained; what a failure cost is recorded too, with nothing shortened by it."""
+        shrunk = Shrunk(
+            self.why,
+            messages=covered,
+            summary=self.setup.mask.text(summary),
+            todos=self.todos,
+            before=plan.before,
+            usage=usage,
+            seconds=round(time.monotonic() - self.began, 3),
+        )
+        after = self.size(shrunk) if covered > plan.begin else plan.before
+        if covered > plan.begin and self.worth(plan.before, after):
+            shrunk = replace(shrunk, after=after)
+            await self.setup.log.add(shrunk)
+            return Compacted(shrunk)
+        if usage != NOTHING:
+            await self.setup.log.add(Shrunk(self.why, before=plan.before, after=plan.before, usage=usage, seconds=shrunk.seconds))
+        if gave_up is not None:
+            return NotCompacted(f"No summary could be made. {gave_up.why}", gave_up.fault, usage)
+        return NotCompacted(f"The summary saved too little: {after:,} of {plan.before:,} tokens are left.", None, usage)
+
+    def worth(self, before: int, after: int) -> bool:
+        last = self.conversation.compacted
+        again = last is not None and before < last.after * GROWN
+        return after <= before * (1 - (GAIN_AGAIN if again else GAIN))
+
+    def after(self, cut: Boundary, summary: int) -> int:
+        """The size of the request with a summary of so many tokens."""
+        return summary + self.size(Shrunk(self.why, messages=cut.cut, todos=self.todos))
+
+    def size(self, compacted: Shrunk | None) -> int:
+        """Estimated tokens of the next request if `compacted` were stored."""
+        known, setup = self.conversation, self.setup
+        shortened = _Shortened(known.messages, known.cuts, compacted, known.person, known.answers)
+        request = Request(setup.system, Shrinking().of(shortened), setup.schemas)
+        amounts = (*map(of_text, request.system), *map(of_tool, request.tools), *map(of_message, request.messages))
+        return round(sum(amount.total for amount in amounts))
+
+    def tokens(self, message: Message) -> int:
+        return round(of_message(message).total)
