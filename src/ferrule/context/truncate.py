@@ -95,11 +95,10 @@ def render(result: ToolResult, cut: Cut) -> ToolResult:
     return replace(result, parts=tuple(parts))
 
 
-def sizes_of_turn(results: Sequence[ToolResult], cuts: Mapping[str, Cut], most: Caps) -> dict[str, int]:
+def sizes_of_turn(lengths: Mapping[str, int], most: Caps) -> dict[str, int]:
     """What each result of a turn may bring in, where that is less than it has: several that are long together share alike."""
-    lengths = {result.call_id: len(result.text) for result in results if result.call_id not in cuts}
-    level = min(most.result, _level(sorted(lengths.values()), most.turn))
-    return {id: max(level, KEPT) for id, length in lengths.items() if length > max(level, KEPT)}
+    level = max(KEPT, min(most.result, _level(sorted(lengths.values()), most.turn)))
+    return {id: level for id, length in lengths.items() if length > level}
 
 
 def _level(lengths: Sequence[int], most: int) -> int:
@@ -113,15 +112,11 @@ def _level(lengths: Sequence[int], most: int) -> int:
     return most
 
 
-def sizes_under_pressure(
-    results: Sequence[ToolResult], cuts: Mapping[str, Cut], most: int, wanted: int | None = None
-) -> dict[str, int]:
+def sizes_under_pressure(lengths: Mapping[str, int], most: int, wanted: int | None = None) -> dict[str, int]:
     """Sizes that free at least `wanted` characters, or as many as can be (None), oldest first.
 
-    First each result comes down to `most`; then, if there are several, all of them together, each keeping `KEPT`. What was cut
-    earlier is left as it is, so that a cached prompt holds up to there.
+    First each result comes down to `most`; then, if there are several, all of them together, each keeping `KEPT`.
     """
-    lengths = {result.call_id: len(result.text) for result in results if result.call_id not in cuts}
     sizes: dict[str, int] = {}
     freed = 0
     for id, length in lengths.items():

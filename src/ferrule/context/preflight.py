@@ -1,0 +1,113 @@
+"""Before a model call: does the request fit the context window, and what is the cheapest that makes it fit?
+
+Pure. Thresholds are those of OpenClaw, the order of routes is ours: cutting results costs nothing, a summary costs a model call.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+from typing import Literal
+
+from msgspec import Struct
+
+from ferrule.types.messages import Assistant, Results, ToolResult
+from ferrule.types.records import Cut
+from ferrule.types.request import Request
+
+from .estimate import Estimator
+from .shrink import Shrinkable, kept_from
+from .truncate import caps, render, shorten, sizes_of_turn, sizes_under_pressure
+
+Route = Literal["fits", "truncate_tool_results", "truncate_then_compact", "compact"]
+
+UNCALIBRATED, CALIBRATED = 1.2, 1.05
+"""What an estimate is multiplied by: as long as the provider has reported nothing, and from then on."""
+
+PROMPT = 8_000
+"""Tokens that are left for the prompt, whatever the reserve (if the window has them)."""
+
+
+class Plan(Struct, frozen=True):
+    """What is to be done before asking.
+
+    `cuts` are to be recorded (`Shrunk`) before anything else happens, on every route: a result that is too large to come in
+    whole is cut although the request fits. `estimate` is tokens of the request as it is, `after` with the cuts, both without
+    the margin; `budget` is what the prompt may have (None: the window is unknown), `overflow` by how much the request exceeds
+    it, margin included, the cuts of what has not been sent yet taken off.
+    """
+
+    route: Route
+    estimate: int
+    after: int
+    budget: int | None = None
+    overflow: int = 0
+    cuts: tuple[Cut, ...] = ()
+
+
+def prompt_budget(window: int, reserve: int) -> int:
+    """Tokens for the prompt: the window without the reserve for the answer, yet never less than a useful prompt needs."""
+    least = max(min(PROMPT, window // 2), min(PROMPT, window - 1))
+    return window - min(reserve, window - least)
+
+
+def plan(request: Request, conversation: Shrinkable, estimator: Estimator, window: int | None, reserve: int) -> Plan:
+    """`request` is built from the conversation as it stands. `window` and `reserve` (for the answer) in tokens.
+
+    Results behind the last answer have not been sent yet and are held to the caps of one result and one turn. Results that were
+    sent are cut only if the request doesn't fit otherwise, oldest first, and once.
+    """
+    estimate = estimator.estimate(request)
+    if window is None:
+        return Plan("fits", estimate, estimate)
+    budget, most = prompt_budget(window, reserve), caps(window)
+    margin = CALIBRATED if estimator.calibrated else UNCALIBRATED
+    results = _uncut(conversation)
+    lengths = {id: len(result.text) for id, result in _fresh(conversation).items() if id in results}
+    coming = sizes_of_turn(lengths, most)
+
+    def outcome(sizes: Mapping[str, int]) -> tuple[tuple[Cut, ...], int, int]:
+        cuts = _cuts(results, sizes)
+        after = estimate - _saved(results, cuts, estimator)
+        return cuts, after, max(0, -int(-after * margin // 1) - budget)
+
+    cuts, after, overflow = outcome(coming)
+    if overflow == 0:
+        return Plan("fits", estimate, after, budget, 0, cuts)
+    lengths = {id: coming.get(id, len(result.text)) for id, result in results.items()}
+    every = sizes_under_pressure(lengths, most.result)
+    reducible = sum(lengths[id] - size for id, size in every.items())
+    if reducible == 0:
+        return Plan("compact", estimate, after, budget, overflow, cuts)
+    wanted = max(4 * overflow + 2_048, 6 * overflow)
+    sufficient = sizes_under_pressure(lengths, most.result, wanted) if reducible >= wanted else every
+    for sizes in (sufficient, every) if reducible >= wanted else ():
+        cuts, after, left = outcome({**coming, **sizes})
+        if left == 0:
+            return Plan("truncate_tool_results", estimate, after, budget, overflow, cuts)
+    cuts, after, _ = outcome({**coming, **every})
+    return Plan("truncate_then_compact", estimate, after, budget, overflow, cuts)
+
+
+def _uncut(conversation: Shrinkable) -> dict[str, ToolResult]:
+    """The results that are sent whole, oldest first."""
+    messages = conversation.messages
+    kept = (messages[at] for at in range(kept_from(messages, conversation.compacted), len(messages)))
+    results = (result for message in kept if isinstance(message, Results) for result in message.parts)
+    return {result.call_id: result for result in results if result.call_id not in conversation.cuts}
+
+
+def _fresh(conversation: Shrinkable) -> dict[str, ToolResult]:
+    """The results behind the last answer."""
+    behind = takewhile(lambda message: not isinstance(message, Assistant), reversed(conversation.messages))
+    results = (result for message in behind if isinstance(message, Results) for result in message.parts)
+    return {result.call_id: result for result in results}
+
+
+def _cuts(results: Mapping[str, ToolResult], sizes: Mapping[str, int]) -> tuple[Cut, ...]:
+    made = (shorten(results[id], size) for id, size in sizes.items())
+    return tuple(cut for cut in made if cut is not None)
+
+
+def _saved(results: Mapping[str, ToolResult], cuts: Sequence[Cut], estimator: Estimator) -> int:
+    whole = [results[cut.call_id] for cut in cuts]
+    short = [render(result, cut) for result, cut in zip(whole, cuts, strict=True)]
+    return estimator.weigh((Results(tuple(whole)),)) - estimator.weigh((Results(tuple(short)),))
