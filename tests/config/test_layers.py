@@ -180,7 +180,9 @@ def test_every_key_has_a_variable_of_its_own() -> None:
         "FERRULE_LIMITS_TOKENS",
         "FERRULE_LIMITS_COST",
         "FERRULE_LIMITS_TIME",
+        "FERRULE_TIMEOUTS_TOOL",
         "FERRULE_GATES_REQUIRE_TODOS_DONE",
+        "FERRULE_HOOKS",
         "FERRULE_ENV_PASS",
         "FERRULE_PROMPT_APPEND",
     ]

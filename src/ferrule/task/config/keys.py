@@ -13,6 +13,7 @@ from msgspec.structs import fields
 from ferrule.types.errors import UsageError
 
 from .duration import seconds
+from .hooks import hooks_of
 from .schema import Config
 
 Key = tuple[str, ...]
@@ -111,13 +112,14 @@ def _model(value: Any) -> bool:
 COUNT = (_whole, "a whole number of at least 1")
 TIME = (_amount, "a time above 0 such as 90, 90s, 10m or 2h")
 PRICE = (_price, "US dollars for a million tokens, 0 or more")
-TIMES = frozenset({"limits.time", "verify_timeout"})
+TIMES = frozenset({"limits.time", "timeouts.tool", "verify_timeout"})
 RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "model": (_model, "DIALECT/NAME or ENDPOINT/NAME, such as openai/NAME or anthropic/NAME"),
     "limits.turns": COUNT,
     "limits.tokens": COUNT,
     "limits.cost": (_amount, "an amount of US dollars above 0"),
     "limits.time": TIME,
+    "timeouts.tool": TIME,
     "verify_timeout": TIME,
     "retention_days": (_whole, "a whole number of days, at least 1"),
     "verify": (_texts, "a list of commands, none of them empty"),
@@ -167,6 +169,8 @@ def shown(value: object) -> str:
 
 def checked(key: Key, type_: Any, value: object, subject: str) -> Any:
     """The value as the schema wants it. `subject` names the value in the error."""
+    if key == ("hooks",):
+        return hooks_of(value, subject)
     rule_name = dotted(("endpoints", "*", *key[2:])) if key[0] == "endpoints" else dotted(key)
     holds, words = RULES.get(rule_name, (lambda value: True, in_words(type_)))
     written = seconds(value) if rule_name in TIMES and isinstance(value, str) else value

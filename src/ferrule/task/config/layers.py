@@ -1,7 +1,7 @@
 """Five layers, the later ones win: defaults < the user's file < the project's file < environment < flags.
 
-A value of a later layer replaces the earlier one, lists included; only `allow` and `deny` add up, so that no layer can lift
-a denial by being silent about it. The project's file counts only in folders that the user's file lists in `trusted`.
+A value of a later layer replaces the earlier one, lists included; only `allow`, `deny` and `hooks` add up, so that no layer can
+lift a denial or a hook by being silent about it. The project's file counts only in folders that the user's file lists in `trusted`.
 A setting KEY is `FERRULE_KEY` in the environment: upper case, `_` for each dot; a list has one item a line.
 """
 
@@ -34,7 +34,7 @@ from .keys import (
 )
 from .schema import Config, EndpointConfig
 
-ADDING = frozenset({("allow",), ("deny",)})
+ADDING = frozenset({("allow",), ("deny",), ("hooks",)})
 RESERVED = frozenset({"FERRULE_HOME", "FERRULE_CONFIG", "FERRULE_FAULT_POINT"})
 PROJECT_FILE = Path(".ferrule") / "config.toml"
 DEFAULT = "default"

@@ -5,6 +5,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from ferrule.run.hooks.hook import Hook
 from ferrule.types.request import Effort
 from ferrule.types.result import Limits
 from ferrule.types.usage import Price
@@ -50,6 +51,12 @@ class Prompt(Struct, frozen=True, forbid_unknown_fields=True):
     append: str = ""
 
 
+class Timeouts(Struct, frozen=True, forbid_unknown_fields=True):
+    """`timeouts.tool`: seconds that one tool call may take, whatever limit of its own it has."""
+
+    tool: float = 900.0
+
+
 class Config(Struct, frozen=True, forbid_unknown_fields=True):
     """All settings of one task. `verify_timeout` in seconds; `retention_days` None keeps sessions until they are removed."""
 
@@ -62,7 +69,9 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     verify_timeout: float = 300.0
     retention_days: int | None = None
     limits: Limits = Limits()
+    timeouts: Timeouts = Timeouts()
     gates: Gates = Gates()
+    hooks: tuple[Hook, ...] = ()
     env: Environment = Environment()
     prompt: Prompt = Prompt()
     endpoints: Mapping[str, EndpointConfig] = {}
