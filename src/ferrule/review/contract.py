@@ -15,7 +15,7 @@ REVIEW_LOCAL = Contract(
         "submit_review",
         "abort_task",
     ),
-    gates=("failed_tool",),
+    gates=("failed_tool", "hooks"),
     reminders=2,
     refusals=5,
     reminder=(

@@ -103,7 +103,7 @@ def _tools(opening: Opening, git: Git, subject: Subject, fail_on: Severity | Non
         yield chosen.checked
 
     conversation = opening.conversation
-    checks = Checks(conversation, (), False, opening.options.config.verify_timeout)
+    checks = Checks(conversation, (), False, opening.options.config.verify_timeout, opening.hooks)
     every = (
         diff_tool(subject.comparison.diff),
         *coding_tools(),

@@ -27,7 +27,7 @@ from ferrule.types.records import (
 )
 from ferrule.types.result import Denial
 from ferrule.types.review import Finding
-from ferrule.types.tools import Effect, End, FileChange, Question, Todo
+from ferrule.types.tools import Effect, End, FileChange, GateResult, Question, Todo
 from ferrule.types.usage import NOTHING, Usage
 
 from .protocol import MAIN
@@ -74,10 +74,11 @@ class Conversation:
     """Everything that a run wants to know of one branch, kept up to date record by record.
 
     `add` takes constant time (amortised); results are put into `messages` when that is next read. `calls_made` counts all calls,
-    `refusals` the terminal actions that gates refused since the last run ended or the person spoke. `ended` is an end whose run's
-    outcome is not recorded, `spoken` tells that the person spoke since the last run ended. `cuts` (by call id), `compacted` and
-    `stripped` (of how many messages requests leave out the reasoning) say how requests differ from `messages`. `person` holds
-    those of `messages` that the person said, as the same objects, `answers` the question and answer of each call they answered.
+    `refusals` the terminal actions that gates refused since the last run ended or the person spoke, `revisions` those among them
+    that hooks refused. `ended` is an end whose run's outcome is not recorded, `spoken` tells that the person spoke since the last
+    run ended. `cuts` (by call id), `compacted` and `stripped` (of how many messages requests leave out the reasoning) say how
+    requests differ from `messages`. `person` holds those of `messages` that the person said, as the same objects, `answers` the
+    question and answer of each call they answered.
     """
 
     def __init__(self, branch: str = MAIN) -> None:
@@ -98,6 +99,7 @@ class Conversation:
         self.spoken = False
         self.calls_made = 0
         self.refusals = 0
+        self.revisions = 0
         self.cuts: dict[str, Cut] = {}
         self.compacted: Shrunk | None = None
         self.stripped = 0
@@ -128,7 +130,7 @@ class Conversation:
                 self.ended = ends or self.ended
                 self._result(result)
                 self._change(self._since_first(result.call_id, changes))
-                self.refusals += bool(gates) and result.kind == "error"
+                self._refused(result, gates)
             case Approval(decision="deny") as approval:
                 self._denials.append(self._denial(approval))
             case Reviewed() as reviewed:
@@ -140,7 +142,7 @@ class Conversation:
             case Retried(usage=usage):
                 self.usage = self.usage.plus(usage)
             case RunEnded() as ended:
-                self.last_outcome, self.ended, self.spoken, self.refusals = ended, None, False, 0
+                self.last_outcome, self.ended, self.spoken, self.refusals, self.revisions = ended, None, False, 0, 0
             case ModelChosen() as chosen:
                 self.model = chosen
             case other:
@@ -199,7 +201,13 @@ class Conversation:
 
     def _spoken(self) -> None:
         """Whatever ended, goes on."""
-        self.refusals, self.ended, self.spoken = 0, None, True
+        self.refusals, self.revisions, self.ended, self.spoken = 0, 0, None, True
+
+    def _refused(self, result: ToolResult, gates: tuple[GateResult, ...]) -> None:
+        """The last gate that was asked is the one that refused."""
+        if result.kind == "error" and gates:
+            self.refusals += 1
+            self.revisions += gates[-1].gate == "hooks"
 
     def _show_results(self) -> None:
         for turn in self._unshown.values():

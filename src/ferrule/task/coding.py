@@ -14,7 +14,7 @@ from .todos import todo_tool
 
 def _tools(opening: Opening) -> tuple[Tool, ...]:
     config = opening.options.config
-    checks = Checks(opening.conversation, config.verify, config.gates.require_todos_done, config.verify_timeout)
+    checks = Checks(opening.conversation, config.verify, config.gates.require_todos_done, config.verify_timeout, opening.hooks)
     every = (*coding_tools(), todo_tool(), question_tool(), completion_tool(CODE, checks))
     return tuple(tool for tool in every if tool.name in CODE.tools)
 

@@ -31,7 +31,7 @@ CODE = Contract(
         "ask_followup_question",
         "attempt_completion",
     ),
-    gates=("failed_tool", "open_todos", "verify"),
+    gates=("failed_tool", "open_todos", "verify", "hooks"),
     reminders=2,
     refusals=5,
     reminder=(

@@ -5,12 +5,16 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from ferrule.attempt.hooks import NO_HOOKS, Hooks
 from ferrule.process.protocol import Command
 from ferrule.store.folds import Conversation
 from ferrule.tools.base import ToolContext
 from ferrule.types.tools import GateResult
 
 TAIL_BYTES = 4000
+REVISIONS = 3
+"""How often hooks may refuse a terminal action; refused once more, the task is unverified."""
+
 FAILED_KINDS = ("error", "denied", "unknown", "skipped", "interrupted")
 
 
@@ -22,14 +26,16 @@ class Checks:
     verify: tuple[str, ...]
     require_todos_done: bool
     timeout: float
+    hooks: Hooks = NO_HOOKS
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """A gate's evidence, and what the model is told when it failed."""
+    """A gate's evidence, and what the model is told when it failed. `final`: it has refused as often as it may."""
 
     results: tuple[GateResult, ...]
     advice: str = ""
+    final: bool = False
 
     @property
     def passed(self) -> bool:
@@ -99,4 +105,15 @@ async def _run(line: str, timeout: float, context: ToolContext) -> tuple[GateRes
     return result, tail.decode("utf-8", "replace").strip() or "(no output)"
 
 
-GATES: dict[str, Gate] = {"failed_tool": failed_tool, "open_todos": open_todos, "verify": verify}
+async def hooks(checks: Checks, context: ToolContext) -> Verdict:
+    """The person's `before_finalize` hooks. They may ask for so many revisions and no more; at the limit nothing is accepted."""
+    call = next(call for call in context.turn.calls if call.id == context.call_id)
+    judged = await checks.hooks.before_finalize(call)
+    if judged.revise is None:
+        return Verdict((GateResult("hooks", True, ", ".join(judged.ran)),) if judged.ran else ())
+    advice = f"The hook {judged.by} says: {judged.revise} Do it, then complete."
+    failed = GateResult("hooks", False, f"{judged.by}: {judged.revise}")
+    return Verdict((failed,), advice, final=checks.conversation.revisions >= REVISIONS)
+
+
+GATES: dict[str, Gate] = {"failed_tool": failed_tool, "open_todos": open_todos, "verify": verify, "hooks": hooks}

@@ -6,7 +6,7 @@ from ferrule.types.outcome import Outcome
 from ferrule.types.tools import End, GateResult, ToolOutput
 
 from .contracts import Contract
-from .gates import GATES, Checks
+from .gates import GATES, Checks, Verdict
 
 
 async def judge(contract: Contract, checks: Checks, context: ToolContext, result: str, accepted: str) -> ToolOutput:
@@ -16,14 +16,14 @@ async def judge(contract: Contract, checks: Checks, context: ToolContext, result
         verdict = await GATES[name](checks, context)
         evidence += verdict.results
         if not verdict.passed:
-            return _refuse(contract, checks, result, tuple(evidence), verdict.advice)
+            return _refuse(contract, checks, result, tuple(evidence), verdict)
     ends = End(Outcome.FINISHED, result, tuple(evidence))
     return ToolOutput("ok", (Text(accepted),), ends=ends, gates=ends.gates)
 
 
-def _refuse(contract: Contract, checks: Checks, result: str, gates: tuple[GateResult, ...], advice: str) -> ToolOutput:
+def _refuse(contract: Contract, checks: Checks, result: str, gates: tuple[GateResult, ...], verdict: Verdict) -> ToolOutput:
     refused = checks.conversation.refusals + 1
-    if refused < contract.refusals:
-        return ToolOutput("error", (Text(f"Not accepted. {advice}"),), gates=gates)
+    if refused < contract.refusals and not verdict.final:
+        return ToolOutput("error", (Text(f"Not accepted. {verdict.advice}"),), gates=gates)
     text = f"Not accepted, for the {refused}th time. The task ends as unverified."
     return ToolOutput("error", (Text(text),), ends=End(Outcome.UNVERIFIED, result, gates), gates=gates)

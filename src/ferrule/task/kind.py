@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ferrule.attempt.hooks import NO_HOOKS, Hooks
 from ferrule.attempt.log import Log
 from ferrule.process.protocol import Processes
 from ferrule.providers.base import Provider
@@ -41,6 +42,7 @@ class Opening:
     environment: tuple[tuple[str, str], ...]
     began: float
     closers: list[Callable[[], Awaitable[None]]]
+    hooks: Hooks = NO_HOOKS
 
     @property
     def conversation(self) -> Conversation:

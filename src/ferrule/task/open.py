@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+from ferrule.attempt.hooks import NO_HOOKS, Hooks
 from ferrule.attempt.log import Log
 from ferrule.attempt.masked import MaskedBlobs
 from ferrule.attempt.setup import Setup
@@ -60,8 +61,10 @@ async def _open(options: TaskOptions, kind: Kind, closers: Closers) -> Task:
     processes = Supervisor()
     closers.append(processes.close)
     environment = allowed_environment(options.environ, options.config.env.passed)
-    prepared = await kind.prepare(Opening(options, place, log, processes, environment, began, closers))
-    setup = _setup(options, place, log, processes, environment, prepared, chosen, session)
+    mask = _mask(options.environ, chosen.endpoint)
+    hooks = _hooks(options.config, log, place, processes, environment, mask)
+    prepared = await kind.prepare(Opening(options, place, log, processes, environment, began, closers, hooks))
+    setup = _setup(options, place, log, processes, environment, prepared, chosen, session, mask, hooks)
     closers.append(setup.provider.close)
     session.begun = True
     await log.add(*_first_records(log, chosen, prepared))
@@ -90,8 +93,9 @@ def _setup(
     prepared: Prepared,
     chosen: Chosen,
     session: Session,
+    mask: Mask,
+    hooks: Hooks,
 ) -> Setup:
-    mask = _mask(options.environ, chosen.endpoint)
     return Setup(
         provider=chosen.provider or open_provider(chosen.endpoint),
         tools={tool.name: tool for tool in prepared.tools},
@@ -105,7 +109,19 @@ def _setup(
         policy=_policy(options.config, place),
         mask=mask,
         effort=options.config.effort,
+        hooks=hooks,
+        tool_timeout=options.config.timeouts.tool,
     )
+
+
+def _hooks(
+    config: Config, log: Log, place: Place, processes: Processes, environment: tuple[tuple[str, str], ...], mask: Mask
+) -> Hooks:
+    if not config.hooks:
+        return NO_HOOKS
+    from ferrule.run.hooks.runner import HookRunner
+
+    return HookRunner(config.hooks, log, place, processes, environment, mask)
 
 
 async def _choose(options: TaskOptions, kind: Kind, last: ModelChosen | None) -> Chosen:

@@ -84,7 +84,9 @@ class Task:
             conclusion = await self._conclude(run)
             if conclusion.outcome is Outcome.USAGE_ERROR:
                 return self._result(conclusion, run, None, conclusion.error)
-            return await self._store(conclusion, run)
+            result = await self._store(conclusion, run)
+            await self.setup.hooks.after_task(result)
+            return result
         finally:
             self.feed.end()
 
@@ -112,8 +114,12 @@ class Task:
             return accepted(ended)
         if self.prompt is None:
             self._check_unspoken()
+        notice = await self.setup.hooks.session_start(resumed=self.opened > 0)
+        if notice.block is not None:
+            return Conclusion(Outcome.FAILED, notice.block, error=notice.block)
         await recover(self.setup, spoken=self.prompt is not None)
         await self._begin(self.prompt)
+        await self.setup.log.add(*(UserSaid(User((Text(note),)), "hook") for note in notice.notes))
         return await run.drive()
 
     def _check_unspoken(self) -> None:

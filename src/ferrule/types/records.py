@@ -22,10 +22,10 @@ class SessionOpened(Struct, frozen=True, tag="session"):
 
 
 class UserSaid(Struct, frozen=True, tag="user"):
-    """`origin`: what the person typed, or a reminder that Ferrule added, or word of an interruption."""
+    """`origin`: what the person typed, or a reminder that Ferrule added, or word of an interruption, or a note of a hook."""
 
     message: User
-    origin: Literal["person", "reminder", "note"]
+    origin: Literal["person", "reminder", "note", "hook"]
 
 
 class ModelChosen(Struct, frozen=True, tag="model"):

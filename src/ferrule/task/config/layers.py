@@ -1,7 +1,8 @@
 """Five layers, the later ones win: defaults < the user's file < the project's file < environment < flags.
 
 A value of a later layer replaces the earlier one, lists included; only `allow`, `deny` and `hooks` add up, so that no layer can
-lift a denial or a hook by being silent about it. The project's file counts only in folders that the user's file lists in `trusted`.
+lift a denial or a hook by being silent about it. The project's file counts only in folders that the user's file lists in
+`trusted`.
 A setting KEY is `FERRULE_KEY` in the environment: upper case, `_` for each dot; a list has one item a line.
 """
 

@@ -24,7 +24,7 @@ from ferrule.types.records import (
     UserSaid,
 )
 from ferrule.types.result import RecordAdded, TaskEvent
-from ferrule.types.tools import Effect, End, FileChange, GateResult
+from ferrule.types.tools import End, FileChange, GateResult
 from ferrule.types.usage import NOTHING, Limits, Usage
 
 from .tested import marked

@@ -10,6 +10,7 @@ from ferrule.types.records import (
     CallFinished,
     CallStarted,
     Entry,
+    HookRan,
     ModelChosen,
     Repaired,
     Retried,
@@ -79,6 +80,8 @@ class Progress:
                 self._notice("⚒", f"repaired by {by}: {what[0] if what else 'nothing'}{more}")
             case UserSaid(origin="reminder"):
                 self._notice("↻", "the model stopped without ending the task and was reminded")
+            case HookRan(event=event, name=name, verdict=verdict, reason=reason) if verdict != "pass":
+                self._notice("⚑", f"hook {name} on {event}: {verdict}" + (f", {reason}" if reason else ""))
             case UserSaid(origin="note"):
                 self._notice("↻", "the model repeats itself and was told so")
             case ModelChosen(model=model, endpoint=endpoint) if "://" in endpoint:
