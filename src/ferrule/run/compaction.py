@@ -1,7 +1,7 @@
 """Makes room by summarising: what was said longest ago is handed over in short form, as one record (law 8).
 
-Nothing is stored before the summary was measured to be worth it, so that a failure and a cancellation leave the conversation as it
-was. Every end has a sentence, every wait a limit.
+Nothing is stored before the summary was measured to be worth it, so that a failure and a cancellation leave the conversation as
+it was. Every end has a sentence, every wait a limit.
 """
 
 import time
@@ -125,13 +125,10 @@ class _Compaction:
         window = self.window(before, observed)
         lengths = [self.tokens(message) for message in messages[begin:]]
         measured = sizes(window, sum(lengths) / max(1, len(lengths)), self.setup.provider.endpoint.profile.max_output)
-        keep = min(KEEP_RECENT, sum(lengths) // 4)
-        cut = boundary(messages, begin, keep, self.tokens, person)
+        told = sum(self.tokens(message) for at, message in enumerate(messages) if at >= begin and at not in person)
+        cut = self.cut(begin, min(KEEP_RECENT, told // 4), window, measured.handover, person)
         if cut is None:
             return "There is nothing to summarise: before its last answer, the model has said nothing."
-        while self.after(cut, measured.handover) > window // 2 and keep > 0 and self.why != "asked":
-            keep //= 2
-            cut = boundary(messages, begin, keep, self.tokens, person) or cut
         least = self.after(cut, 0)
         if not self.worth(before, least):
             return (
@@ -139,6 +136,16 @@ class _Compaction:
                 f"answer take {least:,} of {before:,} tokens."
             )
         return _Plan(before, window, begin, cut, measured, person)
+
+    def cut(self, begin: int, keep: int, window: int, summary: int, person: frozenset[int]) -> Boundary | None:
+        """Keep less at the end where the request would still fill more than half of the window; never less than the last answer."""
+        found = None
+        while True:
+            found = boundary(self.conversation.messages, begin, keep, self.tokens, person) or found
+            small = found is not None and (self.why == "asked" or self.after(found, summary) <= window // 2)
+            if small or keep == 0:
+                return found
+            keep //= 2
 
     def window(self, before: int, observed: int | None) -> int:
         """In our tokens. An unknown window held the last request; of a refused one it is taken to hold half."""

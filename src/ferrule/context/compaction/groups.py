@@ -1,6 +1,7 @@
 """What of a conversation stays together: an answer with its results is one group, and a cut only ever falls between groups."""
 
 from collections.abc import Callable, Collection, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from ferrule.types.messages import Assistant, Message, Results
@@ -26,7 +27,7 @@ class Boundary(NamedTuple):
 def groups(messages: Sequence[Message], begin: int = 0) -> tuple[Group, ...]:
     """The groups from message `begin` on. A result that follows no answer belongs to what stands before it."""
     starts = [at for at in range(begin, len(messages)) if at == begin or not isinstance(messages[at], Results)]
-    return tuple(Group(start, end) for start, end in zip(starts, [*starts[1:], len(messages)], strict=True))
+    return tuple(Group(start, end) for start, end in pairwise([*starts, len(messages)]))
 
 
 def boundary(
