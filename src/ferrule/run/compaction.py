@@ -138,7 +138,7 @@ class _Compaction:
         return _Plan(before, window, begin, cut, measured, person)
 
     def cut(self, begin: int, keep: int, window: int, summary: int, person: frozenset[int]) -> Boundary | None:
-        """Keep less at the end where the request would still fill more than half of the window; never less than the last answer."""
+        """Keep less at the end where a request would still fill over half of the window; never less than the last answer."""
         found = None
         while True:
             found = boundary(self.conversation.messages, begin, keep, self.tokens, person) or found

@@ -63,9 +63,11 @@ class Recorder:
         self._inner = inner
         self.endpoint = endpoint
         self.requests: list[Request] = []
+        self.asked = asyncio.Event()
 
     async def stream(self, request: Request) -> AsyncIterator[StreamEvent]:
         self.requests.append(request)
+        self.asked.set()
         async for event in self._inner.stream(request):
             yield event
 
@@ -77,6 +79,7 @@ class Case(NamedTuple):
     setup: Setup
     ledger: Ledger
     requests: list[Request]
+    asked: asyncio.Event
 
     async def compact(self, **more: Any) -> Compacted | NotCompacted:
         why = more.pop("why", "overflow")
@@ -116,7 +119,7 @@ def drive(
             provider = Recorder(ScriptedProvider(endpoint), endpoint)
             setup = replace(task.setup, provider=provider)
             await setup.log.add(*said)
-            return await working(Case(setup, Ledger(limits or Limits()), provider.requests))
+            return await working(Case(setup, Ledger(limits or Limits()), provider.requests, provider.asked))
         finally:
             await task.close()
 

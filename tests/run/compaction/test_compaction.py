@@ -1,3 +1,5 @@
+import asyncio
+
 import pytest
 
 from ferrule.run.compaction import Compacted, NotCompacted
@@ -329,13 +331,10 @@ def test_an_overflow_of_the_summary_itself_is_met_by_smaller_requests(tmp_path):
 
 
 def test_cancelling_leaves_nothing_half_done(tmp_path):
-    import asyncio
-
     async def work(case: Case):
         before = case.sent
         running = asyncio.create_task(case.compact(bounds=FAST))
-        while not case.requests:
-            await asyncio.sleep(0.001)
+        await asyncio.wait_for(case.asked.wait(), 5)
         running.cancel()
         with pytest.raises(asyncio.CancelledError):
             await running
