@@ -105,9 +105,9 @@ WRONG = {
     "fix the test": "\"fix\" is no command; to give a task, write: ferrule -p 'fix the test'",
     "-p fix the test": "one prompt is expected, but there are 3; quote it: -p 'fix the test'",
     "-p a -p b": "one prompt is expected, but there are 2; quote it: -p 'a b'",
-    "sessions": "ferrule sessions needs one of: list, show, search, export, rm",
+    "sessions": "ferrule sessions needs one of: list, show, search, export, compact, rm",
     "sessions ls": '"sessions ls" is no command; known: '
-    "sessions list, sessions show, sessions search, sessions export, sessions rm",
+    "sessions list, sessions show, sessions search, sessions export, sessions compact, sessions rm",
     "sessions show": "sessions show needs a session: ferrule sessions show ID (ferrule sessions list shows them)",
     "sessions rm a b": 'sessions rm does not take "b"',
     "doctor now": 'doctor does not take "now"',

@@ -168,7 +168,8 @@ class Summariser:
             max_output=self.sizes.answer,
             effort=self.setup.effort,
         )
-        seconds = min(self.bounds.call_seconds, self._left())
+        remaining = self.ledger.remaining()
+        seconds = min(self.bounds.call_seconds, self._left(), self.bounds.seconds if remaining is None else remaining)
         self.calls += 1
         try:
             async with asyncio.timeout(seconds):

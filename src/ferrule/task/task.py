@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ferrule.attempt.ledger import Ledger
 from ferrule.attempt.recover import recover
@@ -22,6 +23,9 @@ from .feed import Feed
 from .receipts.evidence import Evidence
 from .receipts.file import ReceiptTarget, receipt_file
 from .receipts.tested import marked
+
+if TYPE_CHECKING:
+    from ferrule.run.compaction import Compacted, NotCompacted
 
 SCHEMA_VERSION = 1
 
@@ -89,6 +93,20 @@ class Task:
             return result
         finally:
             self.feed.end()
+
+    async def compact(self, focus: str = "") -> "Compacted | NotCompacted":
+        """Summarise what was said longest ago, so that requests get shorter; `focus` says what to keep above all.
+
+        Not while the task is driven. Raises UsageError, StoreError.
+        """
+        from ferrule.context.compaction.prompts import LONGEST_FOCUS
+        from ferrule.run.compaction import compact
+
+        if len(focus) > LONGEST_FOCUS:
+            raise UsageError(f"the focus has {len(focus)} characters; at most {LONGEST_FOCUS} are taken")
+        if self.driving is not None and not self.driving.done():
+            raise UsageError("the task is running; compact it when it waits or has ended")
+        return await compact(self.setup, Ledger(self.limits), "asked", focus=focus)
 
     async def _conclude(self, run: Run) -> Conclusion:
         self.driving = asyncio.create_task(self._drive(run))

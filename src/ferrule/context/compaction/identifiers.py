@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from ferrule.types.messages import Assistant, Message, Results, Text, User
 
@@ -13,8 +14,7 @@ _ENDINGS = (
     "py|pyi|js|jsx|ts|tsx|mjs|rs|go|java|kt|c|h|cc|cpp|hpp|cs|rb|php|swift|sh|sql|html|css|scss|vue|md|rst|txt|json|jsonl|toml|"
     "yaml|yml|ini|cfg|conf|lock|xml|csv|log|env|proto|ipynb|patch|diff"
 )
-_IDENTIFIER = re.compile(
-    r"""
+_IDENTIFIER = r"""
     https?://[^\s<>"'`)\]}]+
     | (?<![\w.@+~/-]) ~?/? (?:[\w.@+-]+/)+ [\w.@+-]*\w                      # a path
     | (?<![\w.@+~/-]) [\w.@+-]+\.(?:ENDINGS)\b                              # a file name
@@ -24,14 +24,17 @@ _IDENTIFIER = re.compile(
     | \b[A-Z][A-Z0-9]{1,9}-\d{1,8}\b                                        # a ticket
     | \b[A-Za-z]{2,12}[_-](?=[A-Za-z0-9]{0,40}\d)[A-Za-z0-9]{8,40}\b        # an id with a prefix
     | \b\d{6,20}\b
-    """.replace("ENDINGS", _ENDINGS),
-    re.VERBOSE,
-)
+    """
+
+
+@cache
+def _identifier() -> re.Pattern[str]:
+    return re.compile(_IDENTIFIER.replace("ENDINGS", _ENDINGS), re.VERBOSE)
 
 
 def identifiers(text: str) -> dict[str, None]:
     """Each once, in the order of their first place."""
-    return dict.fromkeys(found.rstrip(".,;:") for found in _IDENTIFIER.findall(text))
+    return dict.fromkeys(found.rstrip(".,;:") for found in _identifier().findall(text))
 
 
 def wanted(older: Sequence[Message], kept: Sequence[Message]) -> tuple[str, ...]:

@@ -46,6 +46,7 @@ class Invocation(NamedTuple):
     journal: Path | None = None
     export_format: str = "markdown"
     output: str | None = None
+    focus: str = ""
     until: int | None = None
     speed: float | None = None
     review: "ReviewOf | None" = None
@@ -83,6 +84,7 @@ def understand(arguments: Sequence[str]) -> Invocation:
         journal=_path(given, "--journal"),
         export_format=_text(given, "--format") or "markdown",
         output=_text(given, "--output"),
+        focus=_readable(_text(given, "--focus") or ""),
         until=_whole(given, "--until"),
         speed=_above_zero(given, "--speed"),
         review=_review(given) if command == REVIEW else None,

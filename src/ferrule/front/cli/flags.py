@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 RUN = "run"
 COMMANDS = {
-    "sessions": ("list", "show", "search", "export", "rm"),
+    "sessions": ("list", "show", "search", "export", "compact", "rm"),
     "replay": (),
     "trace": (),
     "receipt": ("verify",),
@@ -16,7 +16,7 @@ COMMANDS = {
 
 
 TAKES = {
-    **dict.fromkeys(("sessions show", "sessions export", "sessions rm", "replay", "trace"), "ID"),
+    **dict.fromkeys(("sessions show", "sessions export", "sessions compact", "sessions rm", "replay", "trace"), "ID"),
     "sessions search": "TEXT",
     "receipt verify": "FILE",
 }
@@ -80,6 +80,7 @@ FLAGS = (
     FlagSpec(("--all",), commands=("sessions",), actions=("list", "search")),
     FlagSpec(("--format",), "FORMAT", choices=("markdown", "jsonl"), commands=("sessions",), actions=("export",)),
     FlagSpec(("-o", "--output"), "FILE", commands=("sessions",), actions=("export",)),
+    FlagSpec(("--focus",), "TEXT", commands=("sessions",), actions=("compact",)),
     FlagSpec(("--journal",), "EXPORT", commands=("receipt",)),
     FlagSpec(("--until",), "SEQ", commands=("replay",)),
     FlagSpec(("--speed",), "N", commands=("replay",)),

@@ -37,6 +37,7 @@ Review
 Commands
   sessions list [--all] | show ID | search TEXT [--all] | rm ID
   sessions export ID [--format markdown|jsonl] [-o, --output FILE]
+  sessions compact ID [--focus TEXT]   summarise what was said longest ago
   receipt verify FILE [--journal EXPORT]   replay ID [--until SEQ] [--speed N]
   trace ID                 phases, repairs and retries of a session's runs
   config show   doctor   demo   demo review

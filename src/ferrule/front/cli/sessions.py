@@ -1,4 +1,4 @@
-"""`ferrule sessions list | show ID | search TEXT | export ID | rm ID`."""
+"""`ferrule sessions list | show ID | search TEXT | export ID | compact ID | rm ID`."""
 
 import asyncio
 import time
@@ -10,7 +10,7 @@ import msgspec
 
 from ferrule.task.sessions import SessionInfo, StoredSession, list_sessions, read_session, read_session_part, remove_session
 from ferrule.types.messages import Assistant, Image, Text, ToolCall, ToolResult, User
-from ferrule.types.records import Answered, AssistantSaid, CallFinished, Entry, RunEnded, UserSaid
+from ferrule.types.records import Answered, AssistantSaid, CallFinished, Entry, RunEnded, Shrunk, UserSaid
 
 from .arguments import Invocation
 from .show.output import deliver, standard_error
@@ -34,6 +34,10 @@ def sessions(invocation: Invocation, environ: Mapping[str, str]) -> int:
             return _search(environ, None if invocation.everything else invocation.folder, invocation.words[0], json)
         case "export":
             return _export(invocation, environ)
+        case "compact":
+            from .compact import compact
+
+            return compact(invocation, environ)
         case "show":
             stored = asyncio.run(read_session(environ, invocation.words[0]))
             return deliver(_as_json({"session": stored.info, "records": stored.records}) if json else conversation(stored))
@@ -144,6 +148,8 @@ def readable(entry: Entry) -> str:
             return _result(result)
         case Answered(text=text):
             return _block("you answered", clean(text))
+        case Shrunk(messages=messages, summary=summary) if messages:
+            return _block(f"shortened: the first {messages} messages are sent as", clean(summary))
         case RunEnded(outcome=outcome, result=result, error=error):
             about = result if error is None or error.strip() == result.strip() else f"{result}\n{error}"
             return _block(f"ended: {outcome} (exit {outcome.exit_code})", clean(about))

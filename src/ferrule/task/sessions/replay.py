@@ -12,7 +12,7 @@ from ferrule.store.sessions import Sessions
 from ferrule.task.receipts.evidence import Evidence
 from ferrule.types.errors import StoreError
 from ferrule.types.outcome import Outcome
-from ferrule.types.records import AssistantSaid, ModelChosen, Receipt, Record, RunEnded, SessionOpened
+from ferrule.types.records import AssistantSaid, ModelChosen, Receipt, Record, RunEnded, SessionOpened, Shrunk
 from ferrule.types.result import Limits, RecordAdded, RunResult, TaskEvent
 
 SCHEMA_VERSION = 1
@@ -113,7 +113,7 @@ class _Player:
                 self.denied, self.turns, self.open = len(self.conversation.denials), 0, False
                 self.evidence.replay(record)
                 return result
-            case SessionOpened() | ModelChosen():
+            case SessionOpened() | ModelChosen() | Shrunk(why="asked"):
                 pass
             case AssistantSaid():
                 self.turns, self.open = self.turns + 1, True
