@@ -5,7 +5,7 @@ from ferrule.types.messages import ResultKind, Text, ToolCall, ToolResult
 from ferrule.types.records import CallFinished
 from ferrule.types.tools import Effect, FileChange
 
-from .files import files_since
+from .calls.files import files_since
 from .setup import Setup
 
 UNKNOWN = (

@@ -23,8 +23,8 @@ from ferrule.types.records import Approval, Asked, CallFinished, CallStarted, En
 from ferrule.types.result import Denial, Output
 from ferrule.types.tools import Action, Effect, End, Question, ToolOutput, error
 
-from .bounded import TimedOut, within
-from .files import files_before
+from .calls.bounded import TimedOut, within
+from .calls.files import files_before
 from .hooks import ToolVerdict
 from .setup import Setup
 
