@@ -3,10 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ferrule.attempt.ledger import Ledger
-from ferrule.attempt.stuck import STOP_AT, Repetition
 from ferrule.run.backoff import LONGEST_SECONDS, PER_FAILURE, PER_RUN, GiveUp, next_delay
 from ferrule.types.fault import MEANINGS, Fault
-from ferrule.types.messages import Text, ToolCall, ToolResult
 from ferrule.types.outcome import EXIT_CODES, Outcome
 from ferrule.types.result import Limits
 from ferrule.types.usage import Usage
@@ -71,23 +69,3 @@ def test_without_limits_nothing_is_exhausted():
     ledger.add(Usage(10**9, 10**9, cost=None))
     assert ledger.exhausted() is None
     assert ledger.usage.cost is None
-
-
-def turn(name, text):
-    return [ToolCall("i", name, "{}")], [ToolResult("i", name, "ok", (Text(text),))]
-
-
-def test_the_same_turn_again_and_again_is_counted():
-    watch = Repetition()
-    assert [watch.add(*turn("a", "x")) for _ in range(STOP_AT)] == [1, 2, 3, 4, 5, 6]
-
-
-def test_turns_that_alternate_are_counted_as_a_cycle():
-    watch = Repetition()
-    counts = [watch.add(*turn(name, "x")) for name in "ab" * STOP_AT]
-    assert counts[-1] == STOP_AT
-
-
-def test_a_changed_result_or_call_is_progress():
-    watch = Repetition()
-    assert [watch.add(*turn("a", str(number))) for number in range(20)] == [1] * 20

@@ -24,16 +24,10 @@ from .ledger import Ledger
 from .model_call import build_request, call_model
 from .phases import Phases
 from .setup import Setup
-from .stuck import STOP_AT, WARN_AT, Repetition
+from .stuck import Repetition
 from .tool_calls import settle
 
 How = Literal["yielded", "ended", "waiting", "failed", "limit", "stuck", "interrupted"]
-
-REPEATED = (
-    "You have made the same call with the same result {count} times in a row. It will not change by itself: "
-    "do something else, or end the task by its terminal action."
-)
-
 
 @dataclass(frozen=True)
 class AttemptResult:
@@ -175,12 +169,12 @@ class _Attempt:
 
     async def watch_repetition(self, calls: Sequence[ToolCall]) -> AttemptResult | None:
         results = self.setup.log.conversation.last_results
-        count = self.repetition.add(calls, results)
-        if count >= STOP_AT:
-            return self.result("stuck", why=f"The same calls gave the same results {count} times in a row.")
-        if count >= WARN_AT:
-            note = User((Text(REPEATED.format(count=count)),))
-            await self.setup.log.add(UserSaid(note, "note"))
+        loop = self.repetition.add(calls, results, self.setup.tools)
+        if loop is None:
+            return None
+        if loop.stop:
+            return self.result("stuck", why=loop.why)
+        await self.setup.log.add(UserSaid(User((Text(loop.warning),)), "note"))
         return None
 
     def result(
