@@ -1,14 +1,14 @@
 """How many tokens a request has: an estimate, corrected by what the provider reported for the requests before.
 
-What was reported is taken as exact. Only what has come since, or is gone since, is estimated, by a ratio for each kind of text
-(ASCII and other) that is learned from how the reports grew. So the error of a long conversation is that of its last turn.
+What was reported is taken as exact. Only what has come since, or is gone since, is estimated, by a ratio for each kind of text,
+learned from how the reports grew. So the error of a long conversation is that of its last turn.
 """
 
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from ferrule.types.messages import AssistantPart, Image, Message, Opaque, Reasoning, Text, ToolCall, ToolResult
+from ferrule.types.messages import Image, Message, Opaque, Reasoning, Text, ToolCall, ToolResult
 from ferrule.types.request import Request, ToolSchema
 from ferrule.types.usage import Usage
 
@@ -18,13 +18,10 @@ from .tokens import count
 PLAUSIBLE = (0.4, 3.0, 3_000)
 """A report below this share of the estimate, or above this multiple and so many tokens more, is no count of the request."""
 
-PRIOR = 0.1
-FADING = 0.7
-SIZEABLE = 400
-"""Each growth counts `FADING` times as much as the one after it, one of fewer tokens than `SIZEABLE` less; `PRIOR` is the weight
-of a ratio of 1."""
+SMALL = 200
+"""A growth of few tokens teaches little: what isn't counted (how a vendor frames a turn) weighs too much in it."""
 
-LEAST_RATIO, MOST_RATIO = 0.4, 3.0
+LEAST_RATIO, MOST_RATIO = 0.3, 3.0
 
 PER_MESSAGE = 4
 PER_CALL = 12
@@ -35,21 +32,19 @@ OPAQUE_CHARACTERS = 6
 
 
 class Amount(NamedTuple):
-    """Tokens before any correction: of ASCII text, of other text, and of what no ratio is learned for (images)."""
+    """Tokens before any correction, by kind of text (`Tokens`); `fixed` is what no ratio is learned for (images)."""
 
-    narrow: float = 0.0
+    text: float = 0.0
+    digits: float = 0.0
     wide: float = 0.0
     fixed: float = 0.0
 
-    def plus(self, other: "Amount") -> "Amount":
-        return Amount(self.narrow + other.narrow, self.wide + other.wide, self.fixed + other.fixed)
-
-    def minus(self, other: "Amount") -> "Amount":
-        return Amount(self.narrow - other.narrow, self.wide - other.wide, self.fixed - other.fixed)
-
     @property
     def total(self) -> float:
-        return self.narrow + self.wide + self.fixed
+        return sum(self)
+
+    def minus(self, other: "Amount") -> "Amount":
+        return Amount(self.text - other.text, self.digits - other.digits, self.wide - other.wide, self.fixed - other.fixed)
 
 
 NONE = Amount()
@@ -98,7 +93,7 @@ class Estimator:
     def _amount(self, request: Request) -> Amount:
         if len(self._counted) > 2 * len(request.messages) + 1_000:
             self._counted.clear()
-        system = self._known(request.system, lambda: summed(map(of_text, request.system)))
+        system = self._known(request.system, lambda: of_texts(request.system))
         tools = self._known(request.tools, lambda: summed(map(of_tool, request.tools)))
         counted = self._counted
         amounts = []
@@ -118,73 +113,68 @@ class Estimator:
 
 
 class _Ratios:
-    """Tokens reported for each token estimated, of ASCII and of other text: least squares over how the reports grew."""
+    """Tokens reported for each token estimated, for each kind of text."""
 
     def __init__(self) -> None:
-        self._narrow = self._wide = 1.0
-        self._square = [0.0, 0.0, 0.0]
-        self._right = [0.0, 0.0]
+        self._kinds = (1.0, 1.0, 1.0)
 
     def applied(self, amount: Amount) -> float:
-        return self._narrow * amount.narrow + self._wide * amount.wide + amount.fixed
+        text, digits, wide = self._kinds
+        return text * amount.text + digits * amount.digits + wide * amount.wide + amount.fixed
 
     def learn(self, grown: Amount, reported: int) -> None:
-        """Nothing is learned from a request that has shrunk, or grown only by what no ratio is for."""
-        size = grown.narrow + grown.wide
-        if grown.narrow < 0 or grown.wide < 0 or size < 1:
+        """The smallest change of the ratios that explains a growth. Of a request that has shrunk nothing is learned."""
+        kinds = grown[:3]
+        if min(kinds) < 0 or not any(kinds):
             return
-        weight = min(1.0, size / SIZEABLE)
-        narrow, wide = grown.narrow / size, grown.wide / size
-        ratio = min(MOST_RATIO, max(LEAST_RATIO, (reported - grown.fixed) / size))
-        added = (narrow * narrow, narrow * wide, wide * wide)
-        self._square = [FADING * old + weight * more for old, more in zip(self._square, added, strict=True)]
-        self._right = [FADING * old + weight * more * ratio for old, more in zip(self._right, (narrow, wide), strict=True)]
-        a, b, d = self._square[0] + PRIOR, self._square[1], self._square[2] + PRIOR
-        right = (self._right[0] + PRIOR, self._right[1] + PRIOR)
-        determinant = a * d - b * b
-        self._narrow = _within((d * right[0] - b * right[1]) / determinant)
-        self._wide = _within((a * right[1] - b * right[0]) / determinant)
-
-
-def _within(ratio: float) -> float:
-    return min(MOST_RATIO, max(LEAST_RATIO, ratio))
+        step = (reported - self.applied(grown)) / (sum(kind * kind for kind in kinds) + SMALL * SMALL)
+        moved = (ratio + step * kind for ratio, kind in zip(self._kinds, kinds, strict=True))
+        text, digits, wide = (min(MOST_RATIO, max(LEAST_RATIO, ratio)) for ratio in moved)
+        self._kinds = (text, digits, wide)
 
 
 def summed(amounts: Iterable[Amount]) -> Amount:
-    narrow = wide = fixed = 0.0
+    text = digits = wide = fixed = 0.0
     for amount in amounts:
-        narrow += amount[0]
-        wide += amount[1]
-        fixed += amount[2]
-    return Amount(narrow, wide, fixed)
-
-
-def of_text(text: str, overhead: float = 0.0) -> Amount:
-    narrow, wide = count(text)
-    return Amount(narrow + overhead, wide)
+        text += amount[0]
+        digits += amount[1]
+        wide += amount[2]
+        fixed += amount[3]
+    return Amount(text, digits, wide, fixed)
 
 
 def of_message(message: Message) -> Amount:
-    return summed((Amount(PER_MESSAGE), *map(of_part, message.parts)))
-
-
-def of_part(part: AssistantPart | Image | ToolResult) -> Amount:
-    match part:
-        case Text(text=text):
-            return of_text(text)
-        case Image():
-            return Amount(fixed=picture_tokens(part))
-        case ToolCall(name=name, arguments=arguments, opaque=opaque):
-            return of_text(arguments, PER_CALL).plus(of_text(name)).plus(_of_opaque(opaque))
-        case ToolResult(parts=parts):
-            return summed((Amount(PER_RESULT), *map(of_part, parts)))
-        case Reasoning(text=text, opaque=opaque):
-            return of_text(text).plus(_of_opaque(opaque))
+    """All its texts are counted at once."""
+    texts: list[str] = []
+    overhead, fixed = float(PER_MESSAGE), 0.0
+    for part in message.parts:
+        match part:
+            case Text(text=text):
+                texts.append(text)
+            case ToolResult(parts=parts):
+                overhead += PER_RESULT
+                texts += [each.text for each in parts if isinstance(each, Text)]
+                fixed += sum(picture_tokens(each) for each in parts if isinstance(each, Image))
+            case ToolCall(name=name, arguments=arguments, opaque=opaque):
+                overhead += PER_CALL
+                texts += (name, arguments)
+                fixed += _opaque(opaque)
+            case Reasoning(text=text, opaque=opaque):
+                texts.append(text)
+                fixed += _opaque(opaque)
+            case Image():
+                fixed += picture_tokens(part)
+    return of_texts(texts, overhead, fixed)
 
 
 def of_tool(tool: ToolSchema) -> Amount:
-    return of_text(f"{tool.name} {tool.description} {tool.parameters}", PER_TOOL)
+    return of_texts((tool.name, tool.description, tool.parameters), PER_TOOL)
 
 
-def _of_opaque(opaque: Opaque | None) -> Amount:
-    return NONE if opaque is None else Amount(fixed=len(opaque.data) / OPAQUE_CHARACTERS)
+def of_texts(texts: Iterable[str], overhead: float = 0.0, fixed: float = 0.0) -> Amount:
+    text, digits, wide = count("\n".join(texts))
+    return Amount(text + overhead, digits, wide, fixed)
+
+
+def _opaque(opaque: Opaque | None) -> float:
+    return 0.0 if opaque is None else len(opaque.data) / OPAQUE_CHARACTERS
