@@ -5,6 +5,7 @@ from typing import Any
 
 from ferrule.attempt.model_call import build_request
 from ferrule.attempt.view import View
+from ferrule.context.shrink import Shrinking
 from ferrule.providers.base import Endpoint, Profile
 from ferrule.types.messages import Assistant, Message, Opaque, Reasoning, Results, Text, ToolCall, ToolResult, User
 from ferrule.types.request import ToolSchema
@@ -40,6 +41,7 @@ class Half:
     effort: str | None = "low"
     endpoint: Endpoint = ENDPOINT
     view: View = field(default_factory=View)
+    shrinking: Shrinking = field(default_factory=Shrinking)
 
     @property
     def provider(self) -> "Half":

@@ -9,12 +9,15 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ferrule.context.preflight import Plan
+from ferrule.providers.base import Endpoint
 from ferrule.stream.calls import normalise
 from ferrule.types import json
 from ferrule.types.errors import FerruleError, StoreError
 from ferrule.types.fault import Fault
 from ferrule.types.messages import Assistant, Text, ToolCall, User
-from ferrule.types.records import AssistantSaid, AttemptEnded, AttemptStarted, Repaired, UserSaid
+from ferrule.types.records import AssistantSaid, AttemptEnded, AttemptStarted, Repaired, Shrunk, UserSaid
+from ferrule.types.request import Request
 from ferrule.types.result import Denial
 from ferrule.types.stream import Done, Failed
 from ferrule.types.tools import End, Question
@@ -27,11 +30,16 @@ from .setup import Setup
 from .stuck import Repetition
 from .tool_calls import settle
 
-How = Literal["yielded", "ended", "waiting", "failed", "limit", "stuck", "interrupted"]
+How = Literal["yielded", "ended", "waiting", "failed", "limit", "stuck", "interrupted", "shrunk", "overflow"]
+
 
 @dataclass(frozen=True)
 class AttemptResult:
-    """How the attempt ended. `failed` is set when `how` is failed, `message` when it yielded, `why` when a guard stopped it."""
+    """How the attempt ended. `failed` is set when `how` is failed, `message` when it yielded, `why` when a guard stopped it.
+
+    Of `shrunk` and `overflow` nothing was submitted last: results were cut, so that the next request fits, or it takes a
+    compaction; `tokens` is then the size that was estimated.
+    """
 
     how: How
     message: Assistant | None = None
@@ -40,6 +48,7 @@ class AttemptResult:
     waits: Question | None = None
     why: str = ""
     denials: tuple[Denial, ...] = ()
+    tokens: int | None = None
 
     @property
     def reply(self) -> str:
@@ -88,8 +97,13 @@ class _Attempt:
         self.ledger = ledger
         self.repetition = repetition
         self.phases = Phases()
+        self.fitting = setup.fitting
         self.denials: list[Denial] = []
         self.unanswered = NOTHING
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return self.setup.provider.endpoint
 
     async def run(self) -> AttemptResult:
         with self.phases.step("workspace"):
@@ -113,10 +127,28 @@ class _Attempt:
             request, repairs = build_request(self.setup)
             if repairs:
                 await self.setup.log.add(Repaired("pairing", repairs))
+        with self.phases.step("preflight"):
+            planned = self.fitting.plan(request, self.setup.log.conversation, self.endpoint)
+            if planned.cuts:
+                cut = Shrunk("preflight", planned.cuts, before=planned.estimate, after=planned.after)
+                await self.setup.log.add(cut)
+            request = self.fitting.limited(request, planned, self.endpoint)
+        match planned:
+            case Plan(route="fits", cuts=()):
+                return await self.submit(request)
+            case Plan(route="fits"):
+                return None
+            case Plan(route="truncate_tool_results", estimate=tokens):
+                return self.result("shrunk", tokens=tokens)
+            case _:
+                return self.result("overflow", tokens=planned.after)
+
+    async def submit(self, request: Request) -> AttemptResult | None:
         began = time.monotonic()
         with self.phases.step("submit"):
             terminal, notes = await call_model(self.setup, request)
         self.ledger.add(terminal.usage)
+        self.fitting.observe(request, terminal.usage, self.endpoint)
         if isinstance(terminal, Failed):
             self.unanswered = terminal.usage
             return self.result("failed", failed=terminal)
@@ -185,5 +217,6 @@ class _Attempt:
         ends: End | None = None,
         waits: Question | None = None,
         why: str = "",
+        tokens: int | None = None,
     ) -> AttemptResult:
-        return AttemptResult(how, message, failed, ends, waits, why, tuple(self.denials))
+        return AttemptResult(how, message, failed, ends, waits, why, tuple(self.denials), tokens)

@@ -17,7 +17,7 @@ def build_request(setup: Setup) -> tuple[Request, tuple[str, ...]]:
     conversation = setup.log.conversation
     started = frozenset(call.call.id for call in conversation.open_calls if isinstance(call.state, Started))
     endpoint = setup.provider.endpoint
-    messages, report = setup.view.of(conversation.messages, started, endpoint)
+    messages, report = setup.view.of(setup.shrinking.of(conversation), started, endpoint)
     request = Request(
         system=setup.system,
         messages=messages,

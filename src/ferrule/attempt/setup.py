@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ferrule.context.secrets import Mask
+from ferrule.context.shrink import Shrinking
 from ferrule.policy.decide import Policy
 from ferrule.process.protocol import Processes
 from ferrule.providers.base import Provider
@@ -11,6 +12,7 @@ from ferrule.store.protocol import Blobs
 from ferrule.tools.base import Place, Tool
 from ferrule.types.request import Effort, ToolSchema
 
+from .fitting import Fitting
 from .hooks import NO_HOOKS, Hooks
 from .log import Log
 from .view import View
@@ -34,6 +36,8 @@ class Setup:
     policy: Policy
     mask: Mask
     effort: Effort | None = None
+    shrinking: Shrinking = field(default_factory=Shrinking)
     view: View = field(default_factory=View)
+    fitting: Fitting = field(default_factory=Fitting)
     hooks: Hooks = NO_HOOKS
     tool_timeout: float = 900.0

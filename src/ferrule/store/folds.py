@@ -103,6 +103,7 @@ class Conversation:
         self.cuts: dict[str, Cut] = {}
         self.compacted: Shrunk | None = None
         self.stripped = 0
+        self.last_usage: Usage | None = None
         self.person: list[User] = []
         self.answers: dict[str, tuple[str, str]] = {}
 
@@ -118,7 +119,7 @@ class Conversation:
                     self._spoken()
             case AssistantSaid(message=message, usage=usage):
                 self._assistant(message)
-                self.usage = self.usage.plus(usage)
+                self.usage, self.last_usage = self.usage.plus(usage), usage
             case CallStarted(call_id=id, effect=effect, files=files):
                 self._began(id, effect, files)
             case Asked(call_id=id, question=question):
@@ -156,7 +157,7 @@ class Conversation:
             case Shrunk(results=cuts, messages=messages, usage=usage):
                 self.cuts.update((cut.call_id, cut) for cut in cuts)
                 self.compacted = entry if messages else self.compacted
-                self.usage = self.usage.plus(usage)
+                self.usage, self.last_usage = self.usage.plus(usage), None
             case _:
                 pass
 
