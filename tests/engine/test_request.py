@@ -17,6 +17,8 @@ class Stored:
 
     messages: tuple[Message, ...]
     open_calls: tuple[Any, ...] = ()
+    cuts: tuple[Any, ...] = ()
+    compacted: None = None
     session: str = "20260101-000000-abcd"
 
     @property
