@@ -257,6 +257,6 @@ def test_what_a_model_writes_is_stored_so_that_nothing_is_to_be_repaired(tmp_pat
 
 
 def test_every_scenario_has_its_case() -> None:
-    # 24 is the test of Responses; 33, that repair is idempotent, is asserted of every case, and of any history in `test_pairing.py`.
+    # 24 is the test of Responses; 33, that repair is idempotent, is asserted of each case, and of any in `test_pairing.py`.
     numbered = {int(name[:2]) for table in (REPAIRED, WHOLE, WRITTEN) for name in table}
     assert numbered | {24, 33} == set(range(1, 35))
