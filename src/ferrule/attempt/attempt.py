@@ -24,6 +24,7 @@ from ferrule.types.tools import End, Question
 from ferrule.types.usage import NOTHING, Usage
 
 from .ledger import Ledger
+from .maintenance import maintain
 from .model_call import build_request, call_model
 from .phases import Phases
 from .setup import Setup
@@ -111,6 +112,9 @@ class _Attempt:
         result = await self.finish_open_calls()
         while result is None:
             result = await self.turn()
+        with self.phases.step("maintenance"):
+            if failed := maintain(self.setup.chores):
+                await self.setup.log.add(Repaired("maintenance", failed))
         return result
 
     def check_workspace(self) -> None:

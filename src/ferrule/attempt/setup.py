@@ -15,6 +15,7 @@ from ferrule.types.request import Effort, ToolSchema
 from .fitting import Fitting
 from .hooks import NO_HOOKS, Hooks
 from .log import Log
+from .maintenance import Chore
 from .view import View
 
 
@@ -39,5 +40,6 @@ class Setup:
     shrinking: Shrinking = field(default_factory=Shrinking)
     view: View = field(default_factory=View)
     fitting: Fitting = field(default_factory=Fitting)
+    chores: tuple[Chore, ...] = ()
     hooks: Hooks = NO_HOOKS
     tool_timeout: float = 900.0
