@@ -8,7 +8,7 @@ import pytest
 from ferrule.providers.base import Endpoint, Profile
 from ferrule.providers.catalog import VENDORS, default_model, endpoint, probe_local, profile, vendors
 from ferrule.providers.hosts import is_local, is_loopback
-from ferrule.providers.open import IDLE_SECONDS, idle_default
+from ferrule.providers.http import IDLE_SECONDS, timeouts_of
 from ferrule.types.errors import UsageError
 from ferrule.types.usage import Price, Usage
 from tests.providers.provider_wire import Reply, serving
@@ -161,7 +161,7 @@ def test_a_key_is_never_shown():
 )
 def test_which_hosts_are_near(url: str, loopback: bool, local: bool):
     assert (is_loopback(url), is_local(url)) == (loopback, local)
-    assert idle_default(Endpoint("openai", "m", url)) == (None if local else IDLE_SECONDS)
+    assert timeouts_of(Endpoint("openai", "m", url)).idle == (None if local else IDLE_SECONDS)
 
 
 def probed(*bodies: Any) -> Endpoint | None:

@@ -41,7 +41,8 @@ STATUS = [
     (401, openai_error("Incorrect API key", code="invalid_api_key"), "auth"),
     (403, b"", "auth"),
     (402, b"{}", "billing"),
-    (402, openai_error("monthly usage limit reached, try again later"), "rate_limit"),
+    (402, openai_error("monthly usage limit reached, try again later"), "quota"),
+    (402, openai_error("payment pending, try again in a moment"), "rate_limit"),
     (429, openai_error("slow down", type="requests"), "rate_limit"),
     (429, openai_error("You exceeded your current quota, please check your plan", code="insufficient_quota"), "billing"),
     (429, b"", "rate_limit"),
@@ -186,7 +187,8 @@ def test_a_bug_is_not_a_fault():
 def failed(*replies: Reply, dialect: Any = "openai", idle: float | None = None, key: str = "") -> Failed:
     async def main() -> Failed:
         async with serving(*replies) as wire:
-            provider = open_provider(Endpoint(dialect, "m", wire.url, key=key or None, profile=Profile(price=Price(1, 1))), idle)
+            profile = Profile(price=Price(1, 1), idle_timeout=idle)
+            provider = open_provider(Endpoint(dialect, "m", wire.url, key=key or None, profile=profile))
             last = (await ask(provider, REQUEST))[-1]
             await provider.close()
             assert isinstance(last, Failed)
@@ -279,7 +281,8 @@ def test_silence_before_an_answer():
 
     async def main() -> StreamEvent:
         server = await asyncio.start_server(listen_only, "127.0.0.1", 0)
-        provider = open_provider(Endpoint("openai", "m", f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"), 0.2)
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+        provider = open_provider(Endpoint("openai", "m", url, profile=Profile(idle_timeout=0.2)))
         events = await ask(provider, REQUEST)
         await provider.close()
         server.close()
@@ -293,7 +296,7 @@ def test_a_slow_consumer_is_no_silence():
     async def main() -> StreamEvent:
         finish = {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
         async with serving(Reply([sse(TEXT)] * 3 + [sse(finish, done=True)])) as wire:
-            provider = open_provider(Endpoint("openai", "m", wire.url), 0.15)
+            provider = open_provider(Endpoint("openai", "m", wire.url, profile=Profile(idle_timeout=0.15)))
             last: StreamEvent | None = None
             async for event in provider.stream(REQUEST):
                 last = event
@@ -347,7 +350,7 @@ async def until(condition: Any) -> None:
 @pytest.mark.parametrize("leave", ["cancel", "close", "drop"])
 def test_the_connection_is_given_back_however_the_consumer_leaves(leave: str, idle: float | None):
     async def consume(wire: Wire) -> None:
-        provider = open_provider(Endpoint("openai", "m", wire.url), idle)
+        provider = open_provider(Endpoint("openai", "m", wire.url, profile=Profile(idle_timeout=idle)))
         stream = provider.stream(REQUEST)
         await anext(stream)
         await until(lambda: wire.open_connections == 1)

@@ -41,8 +41,8 @@ STOPS: dict[str, StopReason] = {
 Block = dict[str, Any]
 
 
-def provider(endpoint: Endpoint, idle_timeout: float | None) -> Provider:
-    return HttpProvider(endpoint, Dialect(url, headers, body, decoder), idle_timeout)
+def provider(endpoint: Endpoint) -> Provider:
+    return HttpProvider(endpoint, Dialect(url, headers, body, decoder))
 
 
 def url(endpoint: Endpoint) -> str:

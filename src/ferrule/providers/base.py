@@ -16,7 +16,8 @@ class Profile(Struct, frozen=True, forbid_unknown_fields=True):
     """What is known about a model at an endpoint. None is *unknown*, never a guess.
 
     `tools`: `native`, or `schema` for servers that do not enforce tool calls (a `response_format` carries the union of tools
-    and the reply becomes the call). `window` and `max_output` in tokens. `quirks` names endpoint differences as data.
+    and the reply becomes the call). `window` and `max_output` in tokens. `quirks` names endpoint differences as data. Time-outs
+    in seconds, 0 is no limit; None is what `http.timeouts_of` says.
     """
 
     window: int | None = None
@@ -27,6 +28,9 @@ class Profile(Struct, frozen=True, forbid_unknown_fields=True):
     tools: Literal["native", "schema"] = "native"
     cache_marks: bool = False
     quirks: tuple[str, ...] = ()
+    first_event_timeout: float | None = None
+    idle_timeout: float | None = None
+    total_timeout: float | None = None
 
 
 class Endpoint(Struct, frozen=True):

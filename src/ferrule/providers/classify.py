@@ -9,11 +9,18 @@ from typing import Any
 from ferrule.types.fault import Fault, FaultCode
 from ferrule.types.json import BadJson, integer, items, loads, member, mend, string
 
+from . import wording
+
 DETAIL_LIMIT = 600
+SHORT_WAIT = 60.0
+"""Seconds: a limit that ends so soon is not one by the day."""
 
 BY_TYPE: dict[str, FaultCode] = {
     # OpenAI and servers that copy it: `error.code` and `error.type`
     "invalid_api_key": "auth",
+    "account_deactivated": "auth_permanent",
+    "organization_deactivated": "auth_permanent",
+    "api_key_revoked": "auth_permanent",
     "insufficient_quota": "billing",
     "billing_hard_limit_reached": "billing",
     "billing_not_active": "billing",
@@ -21,8 +28,10 @@ BY_TYPE: dict[str, FaultCode] = {
     "tokens": "rate_limit",
     "requests": "rate_limit",
     "too_many_requests": "rate_limit",
+    "usage_limit_reached": "quota",
     "slow_down": "overloaded",
     "engine_overloaded": "overloaded",
+    "server_is_overloaded": "overloaded",
     "server_error": "server_error",
     "internal_server_error": "server_error",
     "model_not_found": "model_not_found",
@@ -31,7 +40,17 @@ BY_TYPE: dict[str, FaultCode] = {
     "exceed_context_size_error": "context_overflow",
     "content_filter": "refused",
     "content_policy_violation": "refused",
+    "image_content_policy_violation": "refused",
     "invalid_prompt": "refused",
+    "invalid_encrypted_content": "signature",
+    "invalid_image": "image_rejected",
+    "invalid_image_format": "image_rejected",
+    "invalid_base64_image": "image_rejected",
+    "image_too_large": "image_rejected",
+    "image_too_small": "image_rejected",
+    "image_parse_error": "image_rejected",
+    "image_file_too_large": "image_rejected",
+    "unsupported_image_media_type": "image_rejected",
     # Anthropic: `error.type`
     "authentication_error": "auth",
     "permission_error": "auth",
@@ -96,40 +115,6 @@ BY_EXCEPTION: dict[str, FaultCode] = {
     "OSError": "connection",
     "UnicodeEncodeError": "bad_request",
 }
-
-_OVERFLOW = re.compile(
-    r"prompt is too long"
-    r"|(?:input|prompt|request|message)s? (?:is |are )?too (?:long|large)"
-    r"|request (?:entity )?too large"
-    r"|(?:maximum|max) (?:context|prompt) length"
-    r"|exceeds? (?:the )?(?:model'?s )?(?:available |maximum )?context"
-    r"|context[ _](?:length|window|size)s? (?:is |was |has been )?exceed"
-    r"|input token count .*exceeds"
-    r"|max_tokens.*exceed.*context"
-    r"|reduce the length of (?:the |your )?(?:messages|prompt|input)"
-    r"|上下文(?:长度|窗口)?.*(?:超|过长)|(?:输入|请求).*(?:过长|超过|超出).*(?:长度|上限|限制)",
-    re.IGNORECASE | re.DOTALL,
-)
-_NOT_OVERFLOW = re.compile(
-    r"tokens per (?:min|day|hour)|\bTPM\b|\bTPD\b|rate limit|quota|billing"
-    r"|context window (?:is )?too small|reasoning (?:is|must|effort)",
-    re.IGNORECASE,
-)
-_BILLING = re.compile(
-    r"insufficient (?:credit|quota|balance|funds)|credit balance|out of credits|billing (?:hard )?limit|payment required"
-    r"|exceeded your current quota",
-    re.IGNORECASE,
-)
-_REFUSED = re.compile(
-    r"(?:blocked|rejected|flagged|filtered) (?:by|as a result of) (?:the |our )?(?:content|safety)", re.IGNORECASE
-)
-_PERIODIC = re.compile(r"(?:daily|weekly|monthly|hourly) (?:usage )?limit|try again|limit (?:will )?resets?", re.IGNORECASE)
-_OVERLOADED = re.compile(
-    r"overloaded|over capacity|at capacity|loading model|model (?:is )?(?:not loaded|loading)", re.IGNORECASE
-)
-_RATE = re.compile(r"rate[ _-]?limit|too many requests", re.IGNORECASE)
-_KEY = re.compile(r"api[ _-]?key (?:is )?(?:not valid|invalid)|(?:invalid|incorrect|expired) api[ _-]?key", re.IGNORECASE)
-_NO_MODEL = re.compile(r"model\b.*\b(?:not found|does not exist|not exist|is not supported|unknown)|unknown model", re.IGNORECASE)
 
 _OBSERVED = tuple(
     re.compile(pattern, re.IGNORECASE)
@@ -212,12 +197,18 @@ def _object_fault(value: Any, status: int | None, wait: float | None) -> Fault:
     error = member(value, "error")
     if not isinstance(error, dict):
         text = error if isinstance(error, str) else string(value, "message") or string(value, "detail")
-        error = {"message": text, "type": string(value, "type"), "code": member(value, "code")}
-    types = tuple(kind for kind in (string(error, "code"), string(error, "status"), string(error, "type")) if kind)
+        error = {
+            "message": text,
+            "type": string(value, "type"),
+            "code": member(value, "code"),
+            "details": member(value, "detail"),
+        }
+    types = tuple(wording.types_in(error))
     text = string(error, "message") or string(error, "metadata", "raw") or ", ".join(types)
     number = status or integer(error, "code") or integer(error, "status")
+    number = number if number and 100 <= number < 600 else None
     wait = wait if wait is not None else _body_wait(error, text)
-    return _fault(number if number and 100 <= number < 600 else None, types, text, integer(error, "n_prompt_tokens"), wait)
+    return _fault(number, types, text, integer(error, "n_prompt_tokens"), wait, wording.joined(error))
 
 
 def _body_wait(error: Any, text: str) -> float | None:
@@ -233,50 +224,61 @@ def _span(text: str) -> float | None:
     return sum(float(amount) * _SECONDS[unit.lower()] for amount, unit in parts) if parts else None
 
 
-def _fault(status: int | None, types: tuple[str, ...], text: str, tokens: int | None, wait: float | None) -> Fault:
-    code = _code(status, types, text, returns=wait is not None)
-    observed = (tokens or _observed(text)) if code == "context_overflow" else None
-    return Fault(code, shown(text), status, wait, observed)
+def _fault(
+    status: int | None, types: tuple[str, ...], text: str, tokens: int | None, wait: float | None, behind: str = ""
+) -> Fault:
+    """`behind`: all words of the error, those of a vendor that stands behind this one included."""
+    behind = behind or text
+    code = _code(status, types, text, behind, returns=wait is not None)
+    if code == "rate_limit" and _long(behind, wait):
+        code = "quota"
+    if code == "auth" and wording.CLOSED.search(text):
+        code = "auth_permanent"
+    observed = (tokens or _observed(behind)) if code == "context_overflow" else None
+    detail = text if wording.first(wording.OF_THE_REQUEST, text) or code not in PASSED_ON else behind.replace("\n", ": ")
+    return Fault(code, shown(detail), status, wait, observed)
 
 
-def _code(status: int | None, types: tuple[str, ...], text: str, returns: bool) -> FaultCode:
+PASSED_ON = frozenset(code for _, code in wording.OF_THE_REQUEST)
+
+
+def _long(text: str, wait: float | None) -> bool:
+    """A limit by the day, week or month. A provider may word both kinds; then its waiting time, else the shorter one counts."""
+    if "PerDay" in text:
+        return True
+    short = wording.SHORT_LIMIT.search(text) is not None or (wait is not None and wait <= SHORT_WAIT)
+    return wording.LONG_LIMIT.search(text) is not None and not short
+
+
+def _code(status: int | None, types: tuple[str, ...], text: str, behind: str, returns: bool) -> FaultCode:
     """`returns`: the provider says when to ask again. Google words its limits by the minute like an account that cannot pay."""
     typed = next((BY_TYPE[kind] for kind in types if kind in BY_TYPE), None)
-    if typed == "auth" and _BILLING.search(text):
+    if typed == "auth" and wording.BILLING.search(text):
         return "billing"
-    if typed == "rate_limit" and not returns and _BILLING.search(text) and not _PERIODIC.search(text):
+    if typed == "rate_limit" and not returns and wording.BILLING.search(text) and not wording.PERIODIC.search(text):
         return "billing"
     if typed is not None:
         return typed
-    if _overflows(text) and status in (None, 400, 404, 413, 422, 500):
+    if _overflows(behind) and status in (None, 400, 404, 413, 422, 500):
         return "context_overflow"
     if status == 413:
-        return "rate_limit" if _NOT_OVERFLOW.search(text) else "context_overflow"
+        return "rate_limit" if wording.NOT_OVERFLOW.search(text) else "context_overflow"
+    if status in (None, 400, 422, 500) and (part := wording.first(wording.OF_THE_REQUEST, behind)):
+        return part
     if status in (400, 422, 404) or (status is None and text):
-        return _by_text(text) or ("model_not_found" if status == 404 else "server_error" if status is None else "bad_request")
-    if status == 402 and _PERIODIC.search(text):
+        other: FaultCode = "model_not_found" if status == 404 else "server_error" if status is None else "bad_request"
+        return wording.first(wording.OF_THE_ANSWER, text) or other
+    if status == 402 and wording.PERIODIC.search(text):
         return "rate_limit"
-    if status in (401, 403, 429) and not returns and _BILLING.search(text) and not _PERIODIC.search(text):
+    if status in (401, 403, 429) and not returns and wording.BILLING.search(text) and not wording.PERIODIC.search(text):
         return "billing"
-    if status in (499, 500, 502, 503, 504) and _OVERLOADED.search(text):
+    if status in (499, 500, 502, 503, 504) and wording.OVERLOADED.search(text):
         return "overloaded"
     return _by_status(status)
 
 
 def _overflows(text: str) -> bool:
-    return bool(_OVERFLOW.search(text)) and not _NOT_OVERFLOW.search(text)
-
-
-def _by_text(text: str) -> FaultCode | None:
-    table: tuple[tuple[re.Pattern[str], FaultCode], ...] = (
-        (_REFUSED, "refused"),
-        (_BILLING, "billing"),
-        (_KEY, "auth"),
-        (_RATE, "rate_limit"),
-        (_OVERLOADED, "overloaded"),
-        (_NO_MODEL, "model_not_found"),
-    )
-    return next((code for pattern, code in table if pattern.search(text)), None)
+    return bool(wording.OVERFLOW.search(text)) and not wording.NOT_OVERFLOW.search(text)
 
 
 def _by_status(status: int | None) -> FaultCode:

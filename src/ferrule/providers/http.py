@@ -6,6 +6,8 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from ferrule import __version__
 from ferrule.types.fault import Fault
 from ferrule.types.json import BadJson, loads
@@ -17,9 +19,10 @@ from ferrule.types.usage import NOTHING, Usage
 from .assemble import Assembler
 from .base import Endpoint
 from .classify import error_fault, network_fault, shown, status_fault
-from .hosts import host_of, is_loopback
+from .hosts import host_of, is_local, is_loopback
 from .memo import Memo
 from .sse import ServerEvent, SseDecoder
+from .watch import Timeouts, Watch
 
 if TYPE_CHECKING:
     import httpx2
@@ -89,16 +92,32 @@ def most_output(endpoint: Endpoint, request: Request) -> int | None:
 NEVER_SENT = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout", "ProxyError", "UnsupportedProtocol", "InvalidURL"})
 """Exceptions after which it is certain that no request reached the model, so that its cost is nothing."""
 
+IDLE_SECONDS = 120.0
+
+
+def timeouts_of(endpoint: Endpoint) -> Timeouts:
+    """As the profile says (0 is no limit). Where it says nothing, silence is limited unless the server is a near one: that may
+    read a long prompt for minutes. A model that a near server asks in the cloud is far."""
+    profile = endpoint.profile
+    near = is_local(endpoint.base_url) and not endpoint.model.endswith((":cloud", "-cloud"))
+    idle = profile.idle_timeout if profile.idle_timeout is not None else 0.0 if near else IDLE_SECONDS
+    return Timeouts(profile.first_event_timeout or None, idle or None, profile.total_timeout or None)
+
+
+def _shorter(one: float | None, other: float | None) -> float | None:
+    return one if other is None else other if one is None else min(one, other)
+
+
 CUT = Fault("cut", "the stream ended without its end mark")
 
 
 class HttpProvider:
-    """One dialect bound to an endpoint. `idle_timeout` in seconds counts only while the provider is awaited; None is no limit."""
+    """One dialect bound to an endpoint, whose profile says how long it is waited for."""
 
-    def __init__(self, endpoint: Endpoint, dialect: Dialect, idle_timeout: float | None) -> None:
+    def __init__(self, endpoint: Endpoint, dialect: Dialect) -> None:
         self._endpoint = endpoint
         self._dialect = dialect
-        self._idle = idle_timeout
+        self._timeouts = timeouts_of(endpoint)
         self._client: httpx2.AsyncClient | None = None
         self._memo = Memo()
 
@@ -141,13 +160,14 @@ class HttpProvider:
     async def _chunks(self, request: Request, answer: "_Answer") -> "AsyncGenerator[bytes | _Broken, None]":
         """The bytes of the answer; at most one `_Broken`, then nothing. The connection is given back on every way out."""
         response: httpx2.Response | None = None
-        watch = _IdleWatch(self._idle)
+        watch = Watch(replace(self._timeouts, total=_shorter(self._timeouts.total, request.seconds)))
         try:
             if not host_of(self._endpoint.base_url):
                 wrong = f"the base URL {self._endpoint.base_url!r} names no host and port"
                 yield _Broken(Fault("bad_request", shown(wrong)), NOTHING)
                 return
-            response = await self._send(request)
+            response = await watch.wait(lambda: self._send(request))
+            watch.answered = True
             problem = await _problem(response)
             if problem is not None:
                 yield _Broken(problem, NOTHING)
@@ -155,15 +175,18 @@ class HttpProvider:
             reader = response.aiter_bytes() if "content-encoding" in response.headers else response.aiter_raw()
             async with aclosing(reader):
                 while answer.result is None:
-                    chunk = await watch.next(reader)
+                    chunk = await watch.wait(lambda: anext(reader, None))
                     if chunk is None:
                         return
                     yield chunk
+                    if answer.begun:
+                        watch.begin()
                 if not isinstance(answer.result, Fault):
                     await _drain(reader)
-        except TimeoutError:
-            yield _Broken(_silent(self._idle or 0.0, response is not None))
         except Exception as error:
+            if isinstance(error, TimeoutError) and watch.late is not None:
+                yield _Broken(watch.late)
+                return
             fault = network_fault(error, streaming=response is not None)
             if fault is None:
                 raise
@@ -177,8 +200,7 @@ class HttpProvider:
         url = self._dialect.url(self._endpoint)
         body = self._dialect.body(self._endpoint, request, self._memo)
         client = self._open()
-        async with asyncio.timeout(self._idle):
-            return await client.send(client.build_request("POST", url, content=body, headers=self._headers()), stream=True)
+        return await client.send(client.build_request("POST", url, content=body, headers=self._headers()), stream=True)
 
     def _headers(self) -> dict[str, str]:
         own = {
@@ -200,60 +222,6 @@ class HttpProvider:
         return self._client
 
 
-class _IdleWatch:
-    """Waits for pieces of an answer, each for `seconds` at most; None is for ever.
-
-    Like `asyncio.timeout` around every wait, but with one timer for the whole answer, set anew only when it goes off: an answer
-    may come in many thousand pieces.
-    """
-
-    def __init__(self, seconds: float | None) -> None:
-        self._seconds = seconds
-        self._loop = asyncio.get_running_loop()
-        self._waiting: asyncio.Task[Any] | None = None
-        self._since = 0.0
-        self._timer: asyncio.TimerHandle | None = None
-        self._cancelling: int | None = None
-
-    async def next(self, reader: AsyncIterator[bytes]) -> bytes | None:
-        """The next piece, None at the end. Raises TimeoutError."""
-        if self._seconds is None:
-            return await anext(reader, None)
-        self._waiting = asyncio.current_task()
-        self._since = self._loop.time()
-        if self._timer is None:
-            self._timer = self._loop.call_at(self._since + self._seconds, self._check)
-        try:
-            return await anext(reader, None)
-        except asyncio.CancelledError:
-            if self._cancelling is not None and self._waiting is not None and self._waiting.uncancel() <= self._cancelling:
-                raise TimeoutError from None
-            raise
-        finally:
-            self._waiting = None
-
-    def close(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-
-    def _check(self) -> None:
-        self._timer = None
-        if self._waiting is None or self._seconds is None:
-            return
-        due = self._since + self._seconds
-        if self._loop.time() >= due:
-            self._cancelling = self._waiting.cancelling()
-            self._waiting.cancel()
-        else:
-            self._timer = self._loop.call_at(due, self._check)
-
-
-def _silent(seconds: float, begun: bool) -> Fault:
-    if begun:
-        return Fault("idle_timeout", f"{seconds:g} seconds of silence")
-    return Fault("timeout", f"{seconds:g} seconds without an answer")
-
-
 @dataclass(frozen=True)
 class _Broken:
     """Why there are no more bytes. `usage` where it is known that nothing was used."""
@@ -273,7 +241,13 @@ class _Answer:
         self._assembler = assembler
         self._noted: set[str] = set()
         self._sse = SseDecoder()
+        self._events = 0
         self.result: StopReason | Fault | None = None
+
+    @property
+    def begun(self) -> bool:
+        """Whether an event has come; a server may keep the connection open with comments before it answers."""
+        return self._events > 0
 
     def feed(self, chunk: bytes) -> None:
         self._take(self._sse.feed(chunk), at_end=False)
@@ -292,6 +266,7 @@ class _Answer:
         self._decoder.abandon()
 
     def _take(self, events: list[ServerEvent], at_end: bool) -> None:
+        self._events += len(events)
         for name, data in events:
             if self.result is not None:
                 return

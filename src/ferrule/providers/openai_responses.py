@@ -24,8 +24,8 @@ from .http import CUT, Decoder, Dialect, HttpProvider, kept, left_out, most_outp
 from .memo import Memo
 
 
-def provider(endpoint: Endpoint, idle_timeout: float | None) -> Provider:
-    return HttpProvider(endpoint, Dialect(url, headers, body, decoder), idle_timeout)
+def provider(endpoint: Endpoint) -> Provider:
+    return HttpProvider(endpoint, Dialect(url, headers, body, decoder))
 
 
 def url(endpoint: Endpoint) -> str:

@@ -18,7 +18,10 @@ class ToolSchema(Struct, frozen=True):
 
 
 class Request(Struct, frozen=True):
-    """One model call. `system` holds the prompt sections in order; `cache_key` is stable within a session."""
+    """One model call. `system` holds the prompt sections in order; `cache_key` is stable within a session.
+
+    `seconds` is what the whole call may take, None without a limit.
+    """
 
     system: tuple[str, ...]
     messages: tuple[Message, ...]
@@ -26,3 +29,4 @@ class Request(Struct, frozen=True):
     max_output: int | None = None
     effort: Effort | None = None
     cache_key: str = ""
+    seconds: float | None = None
