@@ -78,6 +78,7 @@ def test_a_refusal_in_json_is_a_result(shell: Shell) -> None:
         "model": "",
         "question": None,
         "error": why,
+        "unstored": False,
     }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ferrule import __version__
-from ferrule.types.errors import LeaseLost, StoreError
+from ferrule.types.errors import LeaseHeld, LeaseLost, StoreError
 from ferrule.types.records import Entry, Record, SessionOpened
 
 from .chain import Chain, Flaw, Row
@@ -71,8 +71,19 @@ class SqliteJournal:
 
     async def append(self, *entries: Entry, branch: str = MAIN) -> tuple[Record, ...]:
         """As `Journal.append`. Blocks for the time of one commit: a thread for it would cost more than it."""
-        self._check_writable()
+        await self.check()
         return self._append(entries, branch)
+
+    async def check(self) -> None:
+        """As `Journal.check`: one look at the file and one at the epoch, some microseconds."""
+        if self._refusal:
+            raise self._refusal
+        if self.path:
+            self._check_file(self.path)
+        # Only looked at, so that who was superseded never begins to write beside its successor.
+        [(epoch,)] = self._fetch("SELECT epoch FROM lease", ())
+        if epoch != self._epoch:
+            raise self._superseded()
 
     def records(self, since: int = 0, branch: str | None = None) -> AsyncIterator[Record]:
         return records(self._fetch, self.session, since, branch)
@@ -117,17 +128,14 @@ class SqliteJournal:
                 execute("ROLLBACK")
             raise
 
-    def _check_writable(self) -> None:
-        if self._refusal:
+    def _check_file(self, path: Path) -> None:
+        try:
+            same = self._file is not None and os.path.samestat(path.stat(), self._file)
+        except OSError:
+            same = False
+        if not same:
+            self._refusal = LeaseLost(f"{path} was removed or replaced while session {self.session} was open.")
             raise self._refusal
-        if self.path and self._file:
-            try:
-                same = os.path.samestat(self.path.stat(), self._file)
-            except OSError:
-                same = False
-            if not same:
-                self._refusal = LeaseLost(f"{self.path} was removed or replaced while session {self.session} was open.")
-                raise self._refusal
 
     def _superseded(self) -> LeaseLost:
         lost = LeaseLost(f"Session {self.session} was taken over by another process; this one can store nothing more.")
@@ -158,7 +166,11 @@ def create_journal(path: Path, opened: SessionOpened, lease: FileLease) -> Sqlit
 
 
 def open_journal(path: Path, lease: FileLease) -> SqliteJournal:
-    """Open an existing journal for writing and raise its epoch, so that whoever wrote it before cannot any more."""
+    """Open an existing journal for writing and raise its epoch, so that whoever wrote it before cannot any more.
+
+    Raises LeaseHeld where `lease` was taken over meanwhile: of several that take a session over at once, the one whose lock file
+    is there in the end raises the epoch last.
+    """
     import sqlite3
 
     connection = None
@@ -167,6 +179,8 @@ def open_journal(path: Path, lease: FileLease) -> SqliteJournal:
         check_header(partial(fetch, connection, path), path.stem, path)
         mode = synchronous(connection)
         connection.execute("BEGIN IMMEDIATE")
+        if not lease.named:
+            raise LeaseHeld(f"Session {path.stem} was taken over by another process at this moment.")
         connection.execute("UPDATE lease SET epoch = epoch + 1, pid = ?", (os.getpid(),))
         [(epoch,)] = connection.execute("SELECT epoch FROM lease").fetchall()
         connection.execute("COMMIT")

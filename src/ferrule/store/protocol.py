@@ -21,6 +21,10 @@ class Journal(Protocol):
         """
         ...
 
+    async def check(self) -> None:
+        """Whether appending would find the lease still held; cheap, and nothing is written. Raises LeaseLost, StoreError."""
+        ...
+
     def records(self, since: int = 0, branch: str | None = None) -> AsyncIterator[Record]:
         """Records with `seq > since` in order; of all branches unless one is named."""
         ...

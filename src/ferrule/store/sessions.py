@@ -13,7 +13,7 @@ from .blobs import FileBlobs
 from .ids import SHAPE, match, new_id
 from .index import SessionInfo, read_index, summarize
 from .journal import SqliteJournal, create_journal, open_journal
-from .lease import take_lease
+from .lease import FileLease, Former, seize_lease, take_lease
 from .private import make_folder, sync_folder
 from .reading import FORMAT, JournalReader
 
@@ -43,11 +43,24 @@ class Sessions:
     def open(self, written: str) -> SqliteJournal:
         """Open for writing. Raises UsageError for an unknown or ambiguous id, LeaseHeld, StoreError."""
         id = self.find(written)
-        lease = take_lease(self._lock(id))
+        return self._open(id, take_lease(self._lock(id)))
+
+    def take_over(self, written: str) -> tuple[SqliteJournal, Former | None]:
+        """As `open`, also while somebody else writes: then with who that was, who can store nothing more from here on.
+
+        Raises LeaseHeld only where another one took it over at the same moment.
+        """
+        id = self.find(written)
+        with suppress(LeaseHeld):
+            return self.open(id), None
         try:
-            return open_journal(self._journal(id), lease)
+            former = Former(self._lock(id))
+        except OSError:
+            return self.open(id), None
+        try:
+            return self._open(id, seize_lease(self._lock(id))), former
         except BaseException:
-            lease.release()
+            former.close()
             raise
 
     def reader(self, written: str) -> JournalReader:
@@ -93,6 +106,13 @@ class Sessions:
         self._remove_unbegun(min(before, time.time() - DAY))
         self.blobs.remove_unfinished(min(before, time.time() - DAY))
         return tuple(removed)
+
+    def _open(self, id: str, lease: FileLease) -> SqliteJournal:
+        try:
+            return open_journal(self._journal(id), lease)
+        except BaseException:
+            lease.release()
+            raise
 
     def _create(self, opened: SessionOpened) -> SqliteJournal:
         while True:

@@ -35,6 +35,9 @@ class StoppingJournal:
             os.kill(os.getpid(), signal.SIGKILL)
         return records
 
+    async def check(self) -> None:
+        await self._journal.check()
+
     def records(self, since: int = 0, branch: str | None = None) -> AsyncIterator[Record]:
         return self._journal.records(since, branch)
 

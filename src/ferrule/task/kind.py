@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from ferrule.attempt.hooks import NO_HOOKS, Hooks
 from ferrule.attempt.log import Log
@@ -15,10 +16,15 @@ from ferrule.types.records import Entry, ModelChosen
 from .config.schema import Config
 from .contracts import Contract
 
+IfBusy = Literal["refuse", "wait", "take"]
+
 
 @dataclass(frozen=True)
 class TaskOptions:
-    """`prompt` None means to go on as things stand. `resume` is a session id, its beginning, or `latest` (of this folder)."""
+    """`prompt` None means to go on as things stand. `resume` is a session id, its beginning, or `latest` (of this folder).
+
+    `if_busy` says what happens where another process has the session open; `told` then hears, in sentences, what goes on.
+    """
 
     prompt: str | None
     folder: Path
@@ -29,6 +35,8 @@ class TaskOptions:
     resume: str | None = None
     no_session: bool = False
     append_system_prompt: str = ""
+    if_busy: IfBusy = "refuse"
+    told: Callable[[str], None] = lambda text: None
 
 
 @dataclass(frozen=True)

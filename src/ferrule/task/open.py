@@ -47,7 +47,7 @@ async def open_task(options: TaskOptions, kind: Kind = CODING) -> Task:
 async def _open(options: TaskOptions, kind: Kind, closers: Closers) -> Task:
     place = _place(options)
     chosen = await _choose(options, kind, None) if options.resume is None else None
-    session = open_session(options, place.root, kind.contract.kind)
+    session = await open_session(options, place.root, kind.contract.kind)
     closers.append(session.close)
     log, evidence = Log(session.journal, Conversation()), Evidence()
     began, last = 0.0, 0

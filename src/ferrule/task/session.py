@@ -12,6 +12,7 @@ from ferrule.store.sessions import Sessions
 from ferrule.types.errors import UsageError
 from ferrule.types.names import spell
 
+from .busy import take_over, wait_for
 from .kind import TaskOptions
 
 Closers = list[Callable[[], Awaitable[None]]]
@@ -31,15 +32,15 @@ class Session:
         self.finish()
 
 
-def open_session(options: TaskOptions, folder: Path, contract: str) -> Session:
-    """Open for writing. Raises UsageError, LeaseHeld, StoreError."""
+async def open_session(options: TaskOptions, folder: Path, contract: str) -> Session:
+    """Open for writing, after waiting for whoever has it open or taking it over where the options say so. Raises UsageError, LeaseHeld, StoreError."""
     if options.no_session:
         if options.resume is not None:
             raise UsageError("--no-session keeps nothing, so there is nothing to continue. Leave one of the two flags out.")
         blobs = TemporaryBlobs()
         return Session(memory_journal(spell(str(folder)), contract), blobs, blobs.close, True)
     sessions = Sessions(state_folder(options.environ))
-    journal: Journal = _kept(sessions, options, spell(str(folder)), contract)
+    journal: Journal = await _kept(sessions, options, spell(str(folder)), contract)
     if point := options.environ.get("FERRULE_FAULT_POINT"):
         from ferrule.store.stopping import StoppingJournal
 
@@ -53,18 +54,26 @@ def open_session(options: TaskOptions, folder: Path, contract: str) -> Session:
     return session
 
 
-def _kept(sessions: Sessions, options: TaskOptions, folder: str, contract: str) -> SqliteJournal:
-    match options.resume:
-        case None:
-            if options.config.retention_days is not None:
-                sessions.prune(options.config.retention_days)
-            return sessions.create(folder, contract)
-        case "latest":
-            latest = sessions.latest(folder, contract)
-            if latest is None:
-                raise UsageError(
-                    f"{folder} has no session to continue. Start one with -p PROMPT; see `ferrule sessions list --all`."
-                )
-            return sessions.open(latest.id)
-        case name:
-            return sessions.open(name)
+async def _kept(sessions: Sessions, options: TaskOptions, folder: str, contract: str) -> SqliteJournal:
+    if options.resume is None:
+        if options.config.retention_days is not None:
+            sessions.prune(options.config.retention_days)
+        return sessions.create(folder, contract)
+    id = resumed(sessions, options.resume, folder, contract)
+    match options.if_busy:
+        case "refuse":
+            return sessions.open(id)
+        case "wait":
+            return await wait_for(sessions, id, options.config.limits.time, options.told)
+        case "take":
+            return await take_over(sessions, id, options.told)
+
+
+def resumed(sessions: Sessions, written: str, folder: str, contract: str | None) -> str:
+    """The id of the session to go on with. Raises UsageError."""
+    if written != "latest":
+        return sessions.find(written)
+    latest = sessions.latest(folder, contract)
+    if latest is None:
+        raise UsageError(f"{folder} has no session to continue. Start one with -p PROMPT; see `ferrule sessions list --all`.")
+    return latest.id

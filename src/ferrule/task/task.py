@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from ferrule.attempt.ledger import Ledger
 from ferrule.attempt.recover import recover
 from ferrule.attempt.setup import Setup
@@ -17,6 +19,7 @@ from ferrule.types.outcome import Outcome
 from ferrule.types.records import Answered, Record, RunEnded, UserSaid
 from ferrule.types.result import Limits, RunResult, TaskEvent
 
+from .busy import end_when_lost
 from .closing import Closer, close_all
 from .contracts import Contract
 from .feed import Feed
@@ -110,6 +113,7 @@ class Task:
 
     async def _conclude(self, run: Run) -> Conclusion:
         self.driving = asyncio.create_task(self._drive(run))
+        watching = asyncio.create_task(end_when_lost(self.setup.log.journal, self.setup.processes))
         if self.interrupted:
             self.driving.cancel()
         try:
@@ -125,6 +129,8 @@ class Task:
             return Conclusion(failure.outcome, failure.reply or str(failure), error=str(failure))
         except FerruleError as failure:
             return Conclusion(failure.outcome, str(failure), error=str(failure))
+        finally:
+            watching.cancel()
 
     async def _drive(self, run: Run) -> Conclusion:
         ended = self.setup.log.conversation.ended
@@ -172,7 +178,7 @@ class Task:
         try:
             records = await log.add(receipt, ended)
         except StoreError as failure:
-            return self._result(conclusion, run, None, f"This result could not be stored: {failure}")
+            return replace(self._result(conclusion, run, None, f"This result could not be stored: {failure}"), unstored=True)
         problem = self._hand_out(records[0])
         return self._result(conclusion, run, records[0].hash, problem or conclusion.error, failed=bool(problem))
 

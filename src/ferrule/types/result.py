@@ -20,7 +20,7 @@ class Denial(Struct, frozen=True):
 
 
 class RunResult(Struct, frozen=True):
-    """The JSON result (design section 7)."""
+    """The JSON result (design section 7). `unstored`: the run's journal could not be written, so that only this tells of it."""
 
     schema_version: int
     session_id: str | None
@@ -39,6 +39,7 @@ class RunResult(Struct, frozen=True):
     model: str
     question: Question | None = None
     error: str | None = None
+    unstored: bool = False
 
 
 class RecordAdded(Struct, frozen=True, tag="record"):
