@@ -11,6 +11,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from ferrule.attempt.fitting import reserve
 from ferrule.attempt.ledger import Ledger
 from ferrule.attempt.setup import Setup
 from ferrule.context.compaction.groups import Boundary, boundary, groups
@@ -19,10 +20,11 @@ from ferrule.context.compaction.identifiers import missing, wanted
 from ferrule.context.compaction.passages import CLIPS, Passage, passages
 from ferrule.context.compaction.prompts import LONGEST_FOCUS
 from ferrule.context.compaction.sizes import Sizes, chunks, sizes
-from ferrule.context.estimate import of_message, of_text, of_tool
+from ferrule.context.estimate import Estimator
+from ferrule.context.preflight import prompt_budget
 from ferrule.context.shrink import Shrinking, kept_from
 from ferrule.types.fault import Fault
-from ferrule.types.messages import Message, User
+from ferrule.types.messages import Message, Text, User
 from ferrule.types.records import Cut, Shrunk
 from ferrule.types.request import Request
 from ferrule.types.usage import NOTHING, Usage
@@ -37,6 +39,8 @@ KEEP_RECENT = 20_000
 GAIN, GAIN_AGAIN = 0.1, 0.25
 """The part of the request that a compaction must save; more where hardly anything was said since the last one."""
 GROWN = 1.1
+FILLED = 0.6
+"""The part of what a prompt may have that is aimed at, so that there is room for the work to go on."""
 MOST_CHUNKS = 12
 
 
@@ -100,6 +104,8 @@ class _Compaction:
         self.bounds = bounds
         self.conversation = setup.log.conversation
         self.todos = tuple(todo for todo in self.conversation.todos if todo.status != "completed")
+        self.endpoint = setup.provider.endpoint
+        self.estimator = setup.fitting.estimators.get(self.endpoint.name) or Estimator()
         self.began = time.monotonic()
 
     async def run(self, observed: int | None) -> Compacted | NotCompacted:
@@ -124,7 +130,7 @@ class _Compaction:
         person = frozenset(at for at, message in enumerate(messages) if id(message) in said)
         window = self.window(before, observed)
         lengths = [self.tokens(message) for message in messages[begin:]]
-        measured = sizes(window, sum(lengths) / max(1, len(lengths)), self.setup.provider.endpoint.profile.max_output)
+        measured = sizes(window, sum(lengths) / max(1, len(lengths)), self.endpoint.profile.max_output)
         told = sum(self.tokens(message) for at, message in enumerate(messages) if at >= begin and at not in person)
         cut = self.cut(begin, min(KEEP_RECENT, told // 4), window, measured.handover, person)
         if cut is None:
@@ -138,18 +144,19 @@ class _Compaction:
         return _Plan(before, window, begin, cut, measured, person)
 
     def cut(self, begin: int, keep: int, window: int, summary: int, person: frozenset[int]) -> Boundary | None:
-        """Keep less at the end where a request would still fill over half of the window; never less than the last answer."""
-        found = None
+        """Where a request would still take much of what a prompt may, less is kept at the end: down to a quarter so that there is
+        room to go on, down to the last answer only where it would not fit otherwise."""
+        budget, least, found = prompt_budget(window, reserve(self.endpoint)), keep // 4, None
         while True:
             found = boundary(self.conversation.messages, begin, keep, self.tokens, person) or found
-            small = found is not None and (self.why == "asked" or self.after(found, summary) <= window // 2)
-            if small or keep == 0:
+            most = FILLED * budget if keep >= least else budget
+            if keep == 0 or (found is not None and (self.why == "asked" or self.after(found, summary) <= most)):
                 return found
             keep //= 2
 
     def window(self, before: int, observed: int | None) -> int:
         """In our tokens. An unknown window held the last request; of a refused one it is taken to hold half."""
-        known = self.setup.provider.endpoint.profile.window
+        known = self.endpoint.profile.window
         if known is None:
             return max(1_000, before if self.why == "asked" else before // 2)
         return known if observed is None or observed <= before else known * before // observed
@@ -183,7 +190,7 @@ class _Compaction:
                 plan.person,
                 clip_at,
                 self.setup.mask.text,
-                lambda text: round(of_text(text).total),
+                lambda text: self.tokens(User((Text(text),))),
                 plan.sizes.oversized,
             )
             found = chunks(made, plan.sizes.chunk)
@@ -228,9 +235,7 @@ class _Compaction:
         """Estimated tokens of the next request if `compacted` were stored."""
         known, setup = self.conversation, self.setup
         shortened = _Shortened(known.messages, known.cuts, compacted, known.person, known.answers)
-        request = Request(setup.system, Shrinking().of(shortened), setup.schemas)
-        amounts = (*map(of_text, request.system), *map(of_tool, request.tools), *map(of_message, request.messages))
-        return round(sum(amount.total for amount in amounts))
+        return self.estimator.estimate(Request(setup.system, Shrinking().of(shortened), setup.schemas))
 
     def tokens(self, message: Message) -> int:
-        return round(of_message(message).total)
+        return self.estimator.weigh((message,))

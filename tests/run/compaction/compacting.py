@@ -99,7 +99,7 @@ def drive(
     working: Working,
     said: list[Entry],
     steps: list[dict[str, Any]],
-    window: int | None = 20_000,
+    window: int | None = 32_000,
     limits: Limits | None = None,
     environ: dict[str, str] | None = None,
     **script: Any,

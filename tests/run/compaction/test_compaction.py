@@ -73,7 +73,7 @@ def test_each_chunk_takes_in_the_hand_over_of_those_before(tmp_path):
 
 @pytest.mark.parametrize("at", [0, 1, 2])
 def test_a_fault_at_a_chunk_keeps_the_summaries_before_it(tmp_path, at):
-    said = [person("Go."), *turns(40, text="thinking aloud " * 150)]
+    said = [person("Go."), *turns(20, text="thinking aloud " * 150)]
     dead = {"fault": {"kind": "http", "status": 503}, "times": "always"}
 
     async def work(case: Case):

@@ -5,7 +5,8 @@ the others. Two rules keep the order where a process ends or an answer gets lost
 
 - A provider that has not played anything takes its position from the conversation: it goes on after the last answer there
   that bears a mark (opaque data that says which step it came from). What left nothing there (a 429, an empty answer) and
-  stands right after that step is played again. Answers without a mark are another model's and do not count.
+  stands right after that step is played again. Answers without a mark are another model's and do not count. A request without
+  answers that a `when` meets (a summary of a conversation that goes on) says nothing about the position.
 - With `on_lost` "again", a sound answer that the next request of the same conversation does not hold was lost (its reader was
   killed while this player lived on, as a server does) and is given again. The same conversation: the same first user message
   and the same tools.
@@ -45,9 +46,12 @@ class Position:
 
     def choose(self, view: View) -> Turn | None:
         """The turn for this request, which counts as played; None when the script has no step left for it."""
-        if not self._adopted:
+        if not self._adopted and view.answers:
             self._adopt(view.answers)
-        turn = self._matching(view) or self._lost(view) or self._in_order()
+        turn = self._matching(view)
+        if turn is None:
+            self._adopted = True
+            turn = self._lost(view) or self._in_order()
         if turn:
             self._played[turn.mark.step] = max(self._played.get(turn.mark.step, 0), turn.mark.time + 1)
             self._given[view.first_user, view.tools] = (turn, len(view.answers))
