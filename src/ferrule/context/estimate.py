@@ -18,7 +18,7 @@ from .tokens import count
 PLAUSIBLE = (0.4, 3.0, 3_000)
 """A report below this share of the estimate, or above this multiple and so many tokens more, is no count of the request."""
 
-SMALL = 200
+SMALL = 100
 """A growth of few tokens teaches little: what isn't counted (how a vendor frames a turn) weighs too much in it."""
 
 LEAST_RATIO, MOST_RATIO = 0.3, 3.0
@@ -74,7 +74,7 @@ class Estimator:
             return math.ceil(expected)
         before = self._ratios.applied(self._seen)
         if expected >= before:
-            return math.ceil(self._reported + expected - before)
+            return self._reported + math.ceil(expected - before)
         return math.ceil(self._reported * expected / before)
 
     def weigh(self, messages: Sequence[Message]) -> int:

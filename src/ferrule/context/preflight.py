@@ -3,6 +3,7 @@
 Pure. Thresholds are those of OpenClaw, the order of routes is ours: cutting results costs nothing, a summary costs a model call.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 from typing import Literal
@@ -67,7 +68,7 @@ def plan(request: Request, conversation: Shrinkable, estimator: Estimator, windo
     def outcome(sizes: Mapping[str, int]) -> tuple[tuple[Cut, ...], int, int]:
         cuts = _cuts(results, sizes)
         after = estimate - _saved(results, cuts, estimator)
-        return cuts, after, max(0, -int(-after * margin // 1) - budget)
+        return cuts, after, max(0, math.ceil(round(after * margin, 3)) - budget)
 
     cuts, after, overflow = outcome(coming)
     if overflow == 0:

@@ -43,7 +43,7 @@ def _classes() -> bytes:
 CLASSES = _classes()
 
 WHOLE = 65_536
-WINDOWS, WIDTH = 16, 2_048
+WINDOWS, WIDTH = 64, 512
 """Of a text with more than `WHOLE` characters, `WINDOWS` pieces of `WIDTH` characters, evenly spread, speak for all of it."""
 
 
