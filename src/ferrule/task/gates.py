@@ -111,7 +111,7 @@ async def hooks(checks: Checks, context: ToolContext) -> Verdict:
     judged = await checks.hooks.before_finalize(call)
     if judged.revise is None:
         return Verdict((GateResult("hooks", True, ", ".join(judged.ran)),) if judged.ran else ())
-    advice = f"The hook {judged.by} says: {judged.revise} Do it, then complete."
+    advice = f"The hook {judged.by} says: {judged.revise}\nDo what it asks for, then complete."
     failed = GateResult("hooks", False, f"{judged.by}: {judged.revise}")
     return Verdict((failed,), advice, final=checks.conversation.revisions >= REVISIONS)
 

@@ -63,9 +63,9 @@ class HookRunner:
                 changed = replace(verdict.call, arguments=_json(answer.arguments))
                 verdict = replace(verdict, call=changed, changed_by=(*verdict.changed_by, hook.shown))
             if answer.decision == "block":
-                return replace(verdict, decision="block", by=hook.shown, reason=answer.reason)
+                return replace(verdict, decision="block", by=hook.shown, reason=_sentence(answer.reason))
             if answer.decision == "ask" and verdict.decision == "pass":
-                verdict = replace(verdict, decision="ask", by=hook.shown, reason=answer.reason)
+                verdict = replace(verdict, decision="ask", by=hook.shown, reason=_sentence(answer.reason))
         return verdict
 
     async def after_tool(self, call: ToolCall, output: ToolOutput) -> ToolOutput:
@@ -155,6 +155,11 @@ class HookRunner:
         from .command import ask_command
 
         return await ask_command(hook, _json(asked).encode(), str(self.place.root), self.environment, self.processes)
+
+
+def _sentence(reason: str) -> str:
+    """More text follows it where it is shown."""
+    return f"{reason}." if reason[-1:].isalnum() else reason
 
 
 def _call(call: ToolCall) -> dict[str, Any]:

@@ -26,9 +26,11 @@ def _hook(table: dict[str, Any], subject: str) -> Hook:
             raise UsageError(f'{subject}: unknown key "{name}"; known here: {", ".join(FIELDS)}')
     if table.get("event") not in get_args(Event):
         raise UsageError(f"{subject}: event must be one of {', '.join(get_args(Event))}")
+    if table.get("on_failure", "open") not in PLACES:
+        raise UsageError(f"{subject}: on_failure must be open or closed")
     written = dict(table)
     if isinstance(limit := written.get("timeout"), str):
-        written["timeout"] = seconds(limit)
+        written["timeout"] = seconds(limit) or 0.0
     try:
         hook = msgspec.convert(written, Hook)
     except msgspec.ValidationError as error:
@@ -43,8 +45,6 @@ def _problem(hook: Hook, table: dict[str, Any]) -> str:
         return "it needs either command (a line for the shell) or python (module:function, or the name of an entry point)"
     if not 0 < hook.timeout <= 3600:
         return "timeout must be a time above 0 and up to 1h, such as 5, 90s or 2m"
-    if "on_failure" in table and hook.on_failure not in PLACES:
-        return "on_failure must be open or closed"
     if "match" in table and hook.event not in OF_TOOLS:
         return f"match is for {', '.join(sorted(OF_TOOLS))}; {hook.event} is about no call"
     if hook.event == "after_task" and hook.closed:
