@@ -109,6 +109,7 @@ class _Attempt:
     async def run(self) -> AttemptResult:
         with self.phases.step("workspace"):
             self.check_workspace()
+        await self.check_lease()
         result = await self.finish_open_calls()
         while result is None:
             result = await self.turn()
@@ -122,11 +123,17 @@ class _Attempt:
         if not root.is_dir():
             raise FerruleError(f"The project folder {root} is gone. Nothing more was done.")
 
+    async def check_lease(self) -> None:
+        """Also before every model call: whoever has lost the session spends no more on it."""
+        with self.phases.step("lease"):
+            await self.setup.log.journal.check()
+
     async def turn(self) -> AttemptResult | None:
         """One model call and the results of its calls; None when the model is to be asked again."""
         spent = self.ledger.exhausted()
         if spent is not None:
             return self.result("limit", why=spent)
+        await self.check_lease()
         with self.phases.step("history"):
             request, repairs = build_request(self.setup)
             if repairs:
