@@ -89,7 +89,7 @@ def render(result: ToolResult, cut: Cut) -> ToolResult:
         if not marked and end >= cut.head:
             text, marked = text + marker, True
         text += part.text[max(0, whole - cut.tail - at) :]
-        if text:
+        if text or at < cut.head or end > whole - cut.tail:
             parts.append(replace(part, text=text))
         at = end + 1
     return replace(result, parts=tuple(parts))
