@@ -28,7 +28,7 @@ class FileLease:
 
     @property
     def named(self) -> bool:
-        """Whether the lock file is still the one that others will open: whoever takes a session over puts another in its place."""
+        """Whether the lock file is still the one that others will open: whoever takes over puts another in its place."""
         try:
             return os.path.samestat(os.fstat(self._descriptor), self._path.stat())
         except OSError:
@@ -138,7 +138,7 @@ def _holder(descriptor: int) -> str:
 
 
 def _lives(written: list[str]) -> bool:
-    """Whether the process that a lock file without a lock names is still the one that wrote it. One elsewhere is taken for dead."""
+    """Whether the process that a lock file names is still the one that wrote it. One on another machine is taken for dead."""
     if len(written) < 3 or not written[0].isdigit() or written[1] != _machine():
         return False
     pid = int(written[0])
@@ -154,7 +154,7 @@ def _lives(written: list[str]) -> bool:
 def _machine() -> str:
     """This start of this machine, and the numbering of processes in it; empty without a /proc."""
     try:
-        return f"{Path('/proc/sys/kernel/random/boot_id').read_text().strip()} {os.readlink('/proc/self/ns/pid')}"
+        return f"{Path('/proc/sys/kernel/random/boot_id').read_text().strip()} {Path('/proc/self/ns/pid').readlink()}"
     except OSError:
         return ""
 

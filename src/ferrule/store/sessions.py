@@ -63,6 +63,17 @@ class Sessions:
             former.close()
             raise
 
+    def busy(self, id: str) -> bool:
+        """Whether somebody has the session open for writing at this moment."""
+        try:
+            holder = Former(self._lock(id))
+        except FileNotFoundError:
+            return False
+        try:
+            return not holder.gone()
+        finally:
+            holder.close()
+
     def reader(self, written: str) -> JournalReader:
         """Open for reading, also while somebody writes. Raises UsageError, StoreError."""
         return self._reader(self.find(written))

@@ -1,6 +1,6 @@
 """Opens a task: a new one, or one that goes on in its session. Everything that can be wrong is said before anything runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ferrule.attempt.hooks import NO_HOOKS, Hooks
@@ -14,7 +14,6 @@ from ferrule.process.hiding import hide
 from ferrule.process.protocol import Processes, allowed_environment
 from ferrule.process.supervisor import Supervisor
 from ferrule.providers.base import Endpoint
-from ferrule.providers.open import open_provider
 from ferrule.store.folds import Conversation
 from ferrule.tools.base import Place
 from ferrule.tools.schema import schema
@@ -25,10 +24,11 @@ from ferrule.types.records import Entry, ModelChosen, SessionOpened
 from .closing import close_all
 from .coding import CODING
 from .config.schema import Config
+from .holding.owned import OwnedProcesses
+from .holding.session import Closers, Session, open_session
 from .kind import Kind, Opening, Prepared, TaskOptions
 from .models import Chosen, choose_endpoint
 from .receipts.evidence import Evidence
-from .session import Closers, Session, open_session
 from .task import Task
 
 __all__ = ("TaskOptions", "open_task")
@@ -58,14 +58,14 @@ async def _open(options: TaskOptions, kind: Kind, closers: Closers) -> Task:
         evidence.replay(record)
         began, last = began or record.time, record.seq
     chosen = chosen or await _choose(options, kind, log.conversation.model)
-    processes = Supervisor()
+    processes = OwnedProcesses(Supervisor(), session.journal)
     closers.append(processes.close)
     environment = allowed_environment(options.environ, options.config.env.passed)
-    mask = _mask(options.environ, chosen.endpoint)
+    mask = _mask(options.environ, chosen.endpoints)
     hooks = _hooks(options.config, log, place, processes, environment, mask)
     prepared = await kind.prepare(Opening(options, place, log, processes, environment, began, closers, hooks))
     setup = _setup(options, place, log, processes, environment, prepared, chosen, session, mask, hooks)
-    closers.append(setup.provider.close)
+    closers += [candidate.provider.close for candidate in setup.lineup.candidates]
     session.begun = True
     await log.add(*_first_records(log, chosen, prepared))
     return Task(
@@ -97,7 +97,7 @@ def _setup(
     hooks: Hooks,
 ) -> Setup:
     return Setup(
-        provider=chosen.provider or open_provider(chosen.endpoint),
+        lineup=chosen.lineup(),
         tools={tool.name: tool for tool in prepared.tools},
         schemas=tuple(schema(tool) for tool in prepared.tools),
         system=prepared.sections,
@@ -127,14 +127,15 @@ def _hooks(
 async def _choose(options: TaskOptions, kind: Kind, last: ModelChosen | None) -> Chosen:
     provider = kind.provider(options, last)
     if provider is not None:
-        return Chosen(provider.endpoint, provider=provider)
+        return Chosen(((provider.endpoint,),), provider=provider)
     chosen = await choose_endpoint(options.config, options.environ, last)
-    _check_cost_limit(options.config, chosen.endpoint)
+    for endpoint in chosen.endpoints:
+        _check_cost_limit(options.config, endpoint)
     return chosen
 
 
 def _first_records(log: Log, chosen: Chosen, prepared: Prepared) -> tuple[Entry, ...]:
-    endpoint = chosen.endpoint
+    endpoint = chosen.endpoints[0]
     asked = ModelChosen(endpoint.asked or endpoint.name, endpoint.base_url, chosen.found)
     return prepared.records if log.conversation.model == asked else (asked, *prepared.records)
 
@@ -170,19 +171,21 @@ def _policy(config: Config, place: Place) -> Policy:
 SECRET_WORDS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL")
 
 
-def _mask(environ: Mapping[str, str], endpoint: Endpoint) -> Mask:
+def _mask(environ: Mapping[str, str], endpoints: Sequence[Endpoint]) -> Mask:
     """Of all known secrets, which the commands that follow cannot read in our own environment either."""
-    secrets = _secrets(environ, endpoint)
+    secrets = _secrets(environ, endpoints)
     hide([value for _, value in secrets])
     return Mask(secrets)
 
 
-def _secrets(environ: Mapping[str, str], endpoint: Endpoint) -> tuple[tuple[str, str], ...]:
-    """Name and value of every variable that looks like a secret, and what the endpoint is asked with, wherever it came from."""
-    named = [(name, value) for name, value in environ.items() if any(word in name.upper() for word in SECRET_WORDS)]
-    known = {value for _, value in named}
-    asked = [("key of the model", endpoint.key or ""), *(("header of the model", value) for _, value in endpoint.headers)]
-    return tuple(named + [(name, value) for name, value in asked if value and value not in known])
+def _secrets(environ: Mapping[str, str], endpoints: Sequence[Endpoint]) -> tuple[tuple[str, str], ...]:
+    """Name and value of every variable that looks like a secret, and what the endpoints are asked with, wherever it came from."""
+    found = {value: name for name, value in environ.items() if any(word in name.upper() for word in SECRET_WORDS)}
+    for endpoint in endpoints:
+        for name, value in (("key of the model", endpoint.key), *(("header of the model", text) for _, text in endpoint.headers)):
+            if value:
+                found.setdefault(value, name)
+    return tuple((name, value) for value, name in found.items())
 
 
 def _check_cost_limit(config: Config, endpoint: Endpoint) -> None:

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from ferrule.attempt.ledger import Ledger
+from ferrule.attempt.ledger import Bound, Ledger
 from ferrule.attempt.recover import recover
 from ferrule.attempt.setup import Setup
-from ferrule.run.run import Conclusion, Reminding, Run, accepted
+from ferrule.run.conclusion import Conclusion, accepted
+from ferrule.run.run import Run
+from ferrule.run.state import Reminding
 from ferrule.types.errors import FerruleError, StoreError, UsageError
 from ferrule.types.messages import Assistant, Text, User
 from ferrule.types.names import spell
@@ -19,7 +21,6 @@ from ferrule.types.outcome import Outcome
 from ferrule.types.records import Answered, Record, RunEnded, UserSaid
 from ferrule.types.result import Limits, RunResult, TaskEvent
 
-from .busy import end_when_lost
 from .closing import Closer, close_all
 from .contracts import Contract
 from .feed import Feed
@@ -84,9 +85,9 @@ class Task:
 
     async def run(self) -> RunResult:
         """Drive until an outcome. Expected failures are in the result; only bugs are raised."""
-        ledger = Ledger(self.limits)
-        reminding = Reminding(self.contract.reminders, self.contract.reminder, self.contract.empty_reminder)
-        run = Run(self.setup, ledger, reminding)
+        reminders = Bound(self.contract.reminders, self.contract.reminders)
+        ledger = Ledger(self.limits, bounds={"reminder": reminders})
+        run = Run(self.setup, ledger, Reminding(self.contract.reminder, self.contract.empty_reminder))
         try:
             conclusion = await self._conclude(run)
             if conclusion.outcome is Outcome.USAGE_ERROR:
@@ -113,7 +114,6 @@ class Task:
 
     async def _conclude(self, run: Run) -> Conclusion:
         self.driving = asyncio.create_task(self._drive(run))
-        watching = asyncio.create_task(end_when_lost(self.setup.log.journal, self.setup.processes))
         if self.interrupted:
             self.driving.cancel()
         try:
@@ -129,8 +129,6 @@ class Task:
             return Conclusion(failure.outcome, failure.reply or str(failure), error=str(failure))
         except FerruleError as failure:
             return Conclusion(failure.outcome, str(failure), error=str(failure))
-        finally:
-            watching.cancel()
 
     async def _drive(self, run: Run) -> Conclusion:
         ended = self.setup.log.conversation.ended

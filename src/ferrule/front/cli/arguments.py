@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from ferrule.types.errors import UsageError
 
@@ -35,6 +35,7 @@ class Invocation(NamedTuple):
     headless: bool = False
     prompt: str | None = None
     resume: str | None = None
+    if_busy: Literal["refuse", "wait", "read", "take"] = "refuse"
     no_session: bool = False
     folder: Path = Path()
     extra: tuple[Path, ...] = ()
@@ -73,6 +74,7 @@ def understand(arguments: Sequence[str]) -> Invocation:
         headless="--print" in given,
         prompt=prompt,
         resume="latest" if "--continue" in given else _text(given, "--resume"),
+        if_busy=_if_busy(given, command),
         no_session="--no-session" in given,
         folder=_folder(given["-C"][-1], "-C") if "-C" in given else _here(),
         extra=tuple(_folder(text, "--add-dir") for text in given.get("--add-dir", ())),
@@ -226,6 +228,22 @@ def _prompt(given: dict[str, list[str]], command: str, words: tuple[str, ...]) -
 def _readable(text: str) -> str:
     """Words that are not UTF-8 come as lone surrogates, which can neither be stored nor sent."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _if_busy(given: dict[str, list[str]], command: str) -> Literal["refuse", "wait", "read", "take"]:
+    if "--if-busy" not in given:
+        return "refuse"
+    if not {"--continue", "--resume"} & given.keys():
+        raise UsageError("--if-busy says what happens when a session to go on with is open elsewhere; add -c or -r ID")
+    match _text(given, "--if-busy"):
+        case "wait":
+            return "wait"
+        case "take":
+            return "take"
+        case _ if command == REVIEW:
+            raise UsageError("ferrule review takes --if-busy wait or take; what a review elsewhere did tells ferrule replay ID")
+        case _:
+            return "read"
 
 
 def _review(given: dict[str, list[str]]) -> ReviewOf:

@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 
-from ferrule.types.errors import FerruleError, UsageError
+from ferrule.types.errors import FerruleError, LeaseHeld, UsageError
 
 from .arguments import Invocation, understand
 from .flags import REVIEW, RUN
@@ -52,7 +52,7 @@ def _dispatch(invocation: Invocation, environ: Mapping[str, str]) -> int:
 
             return sessions(invocation, environ)
         case "replay":
-            from .replay import replay_session
+            from .playing.replay import replay_session
 
             return replay_session(invocation, environ)
         case "trace":
@@ -106,8 +106,17 @@ def _run(invocation: Invocation, environ: Mapping[str, str]) -> int:
         environ=environ,
         user_folder=user_file(environ).parent,
         append_system_prompt=invocation.append_system_prompt,
+        if_busy="refuse" if invocation.if_busy == "read" else invocation.if_busy,
+        told=note,
     )
-    return start(options, invocation.output_format, invocation.receipt)
+    try:
+        return start(options, invocation.output_format, invocation.receipt)
+    except LeaseHeld:
+        if invocation.if_busy != "read":
+            raise
+    from .playing.follow import follow_session
+
+    return follow_session(options, invocation.output_format, "code")
 
 
 def note(text: str) -> None:

@@ -57,6 +57,7 @@ FLAGS = (
     FlagSpec(("-p", "--print"), "PROMPT", commands=TASK),
     FlagSpec(("-c", "--continue"), commands=TASK),
     FlagSpec(("-r", "--resume"), "ID", commands=TASK),
+    FlagSpec(("--if-busy",), "WHAT", choices=("wait", "read", "take"), commands=TASK),
     FlagSpec(("--base",), "REF", commands=(REVIEW,)),
     FlagSpec(("--staged",), commands=(REVIEW,)),
     FlagSpec(("--commit",), "SHA", commands=(REVIEW,)),

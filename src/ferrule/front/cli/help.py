@@ -12,6 +12,7 @@ Task
   -p, --print PROMPT       do this without asking anything; piped text joins it
   -c, --continue           go on with the last session of this folder
   -r, --resume ID          go on with this session; its first characters suffice
+  --if-busy WHAT           if it is open elsewhere: wait, read (watch), or take
   -C DIR                   work in DIR instead of the current folder
   --add-dir DIR            let the task use DIR too (repeatable)
   --no-session             keep nothing of this run

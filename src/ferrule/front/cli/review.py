@@ -28,6 +28,8 @@ from .start import configured, with_receipt
 
 def review(invocation: Invocation, environ: Mapping[str, str]) -> int:
     """Raises UsageError and what opening a task raises."""
+    from .command import note
+
     asked = invocation.review or ReviewOf()
     options = TaskOptions(
         prompt=invocation.prompt,
@@ -37,6 +39,8 @@ def review(invocation: Invocation, environ: Mapping[str, str]) -> int:
         config=configured(invocation, environ),
         environ=environ,
         user_folder=user_file(environ).parent,
+        if_busy="refuse" if invocation.if_busy == "read" else invocation.if_busy,
+        told=note,
     )
     return start_review(options, wanted(asked, invocation.words), severity(asked.fail_on), invocation)
 

@@ -54,8 +54,8 @@ async def replay(environ: Mapping[str, str], written: str, until: int | None, sp
     sessions = Sessions(state_folder(environ))
     id = sessions.find(written)
     records, damage = await _read(sessions.reader(id), until)
-    player = _Player(id)
-    yield _begun(id, records)
+    player = Player(id)
+    yield begun(id, records)
     before: float | None = None
     for record in records:
         if speed is not None and before is not None:
@@ -83,7 +83,7 @@ async def _read(reader: JournalReader, until: int | None) -> tuple[list[Record],
     return records, None
 
 
-def _begun(id: str, records: list[Record]) -> Begun:
+def begun(id: str, records: list[Record]) -> Begun:
     entries = [record.entry for record in records]
     model = next((entry.model for entry in entries if isinstance(entry, ModelChosen)), "no model")
     folder = next((entry.folder for entry in entries if isinstance(entry, SessionOpened)), "")
@@ -91,7 +91,7 @@ def _begun(id: str, records: list[Record]) -> Begun:
     return Begun(id, f"{id}/{branch}", model, folder)
 
 
-class _Player:
+class Player:
     """What has to be known of the records so far to say how a run ended. `open`: something was done since the last end."""
 
     def __init__(self, id: str) -> None:

@@ -1,15 +1,13 @@
-"""A session that another process has open: waiting until it is free, taking it over, and noticing that it was taken from us."""
+"""A session that another process has open: waiting until it is free, or taking it over."""
 
 import asyncio
 import time
 from collections.abc import Callable
 
-from ferrule.process.protocol import Processes
 from ferrule.store.journal import SqliteJournal
 from ferrule.store.lease import Former
-from ferrule.store.protocol import Journal
 from ferrule.store.sessions import Sessions
-from ferrule.types.errors import LeaseHeld, StoreError
+from ferrule.types.errors import LeaseHeld
 
 SOON = 0.05
 SELDOM = 0.5
@@ -39,7 +37,7 @@ async def wait_for(sessions: Sessions, id: str, seconds: float | None, told: Cal
 
 
 async def take_over(sessions: Sessions, id: str, told: Callable[[str], None]) -> SqliteJournal:
-    """Open it whoever has it open, and wait a little for that process to end its commands. Raises LeaseHeld, StoreError."""
+    """Open it whoever has it open, and wait a little for that process to end its commands. Raises LeaseHeld."""
     journal, former = sessions.take_over(id)
     if former is None:
         return journal
@@ -62,17 +60,3 @@ async def _left(former: Former) -> bool:
             return False
         await asyncio.sleep(SOON)
     return True
-
-
-async def end_when_lost(journal: Journal, processes: Processes) -> None:
-    """Once another process has taken the session over, end our commands: it works in the same folder.
-
-    A model call goes on to its end, so that what was paid for is told; nothing begins after it, since nothing can be recorded.
-    """
-    while True:
-        await asyncio.sleep(SELDOM)
-        try:
-            await journal.check()
-        except StoreError:
-            await processes.close()
-            return

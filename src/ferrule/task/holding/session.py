@@ -9,11 +9,11 @@ from ferrule.store.journal import SqliteJournal, memory_journal
 from ferrule.store.private import state_folder
 from ferrule.store.protocol import Blobs, Journal
 from ferrule.store.sessions import Sessions
-from ferrule.types.errors import UsageError
+from ferrule.task.kind import TaskOptions
+from ferrule.types.errors import LeaseHeld, UsageError
 from ferrule.types.names import spell
 
 from .busy import take_over, wait_for
-from .kind import TaskOptions
 
 Closers = list[Callable[[], Awaitable[None]]]
 
@@ -33,7 +33,10 @@ class Session:
 
 
 async def open_session(options: TaskOptions, folder: Path, contract: str) -> Session:
-    """Open for writing, after waiting for whoever has it open or taking it over where the options say so. Raises UsageError, LeaseHeld, StoreError."""
+    """Open for writing; where the options say so, wait for whoever has it open, or take it over.
+
+    Raises UsageError, LeaseHeld, StoreError.
+    """
     if options.no_session:
         if options.resume is not None:
             raise UsageError("--no-session keeps nothing, so there is nothing to continue. Leave one of the two flags out.")
@@ -62,7 +65,10 @@ async def _kept(sessions: Sessions, options: TaskOptions, folder: str, contract:
     id = resumed(sessions, options.resume, folder, contract)
     match options.if_busy:
         case "refuse":
-            return sessions.open(id)
+            try:
+                return sessions.open(id)
+            except LeaseHeld as held:
+                raise LeaseHeld(f"{held} Or say what to do then: --if-busy wait, read or take.") from None
         case "wait":
             return await wait_for(sessions, id, options.config.limits.time, options.told)
         case "take":

@@ -4,15 +4,14 @@ import asyncio
 import sys
 from collections.abc import Mapping
 
+from ferrule.front.cli.arguments import Invocation
+from ferrule.front.cli.show.output import standard_error, standard_output
+from ferrule.front.cli.show.terminal import look_of
+from ferrule.front.cli.show.views import PersonView, StreamView, View
 from ferrule.task.sessions.replay import Begun, Concluded, Played, Stopped, replay
 from ferrule.types.messages import Text
 from ferrule.types.records import Answered, UserSaid
 from ferrule.types.result import RecordAdded
-
-from .arguments import Invocation
-from .show.output import standard_error, standard_output
-from .show.terminal import look_of
-from .show.views import PersonView, StreamView, View
 
 
 def replay_session(invocation: Invocation, environ: Mapping[str, str]) -> int:
@@ -31,7 +30,7 @@ def replay_session(invocation: Invocation, environ: Mapping[str, str]) -> int:
 async def _play(invocation: Invocation, environ: Mapping[str, str], view: View) -> None:
     try:
         async for played in replay(environ, invocation.words[0], invocation.until, invocation.speed):
-            _show(played, view)
+            show(played, view)
             if view.abandoned:
                 return
     finally:
@@ -39,7 +38,7 @@ async def _play(invocation: Invocation, environ: Mapping[str, str], view: View) 
             view.progress.finish()
 
 
-def _show(played: Played, view: View) -> None:
+def show(played: Played, view: View) -> None:
     match played:
         case Begun() as begun:
             view.begin(begun, begun.folder)
