@@ -9,6 +9,7 @@ import json
 import sys
 import urllib.request
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 import rs_bpe
@@ -33,13 +34,13 @@ def counted_by_server() -> Counting:
     """By the table; of any other text, and there are only short ones, what o200k says."""
     table: dict[str, list[int]] = json.loads((CORPUS / "counts.json").read_text("utf-8"))
     known = {text: count for kind, counts in table.items() for text, count in zip(thirds(kind), counts, strict=True)}
-    other = rs_bpe.bpe.openai.o200k_base().count
+    other = cache(rs_bpe.bpe.openai.o200k_base().count)
     return lambda text: known[text] if text in known else other(text)
 
 
 def tokenizers() -> dict[str, Counting]:
     openai = rs_bpe.bpe.openai
-    return {"o200k": openai.o200k_base().count, "cl100k": openai.cl100k_base().count, "server": counted_by_server()}
+    return {"o200k": cache(openai.o200k_base().count), "cl100k": cache(openai.cl100k_base().count), "server": counted_by_server()}
 
 
 def report(request: Request, count: Counting) -> Usage:

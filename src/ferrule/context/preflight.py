@@ -67,7 +67,7 @@ def plan(request: Request, conversation: Shrinkable, estimator: Estimator, windo
 
     def outcome(sizes: Mapping[str, int]) -> tuple[tuple[Cut, ...], int, int]:
         cuts = _cuts(results, sizes)
-        after = estimate - _saved(results, cuts, estimator)
+        after = _after(request, results, cuts, estimator) if cuts else estimate
         return cuts, after, max(0, math.ceil(round(after * margin, 3)) - budget)
 
     cuts, after, overflow = outcome(coming)
@@ -108,7 +108,7 @@ def _cuts(results: Mapping[str, ToolResult], sizes: Mapping[str, int]) -> tuple[
     return tuple(cut for cut in made if cut is not None)
 
 
-def _saved(results: Mapping[str, ToolResult], cuts: Sequence[Cut], estimator: Estimator) -> int:
-    whole = [results[cut.call_id] for cut in cuts]
-    short = [render(result, cut) for result, cut in zip(whole, cuts, strict=True)]
-    return estimator.weigh((Results(tuple(whole)),)) - estimator.weigh((Results(tuple(short)),))
+def _after(request: Request, results: Mapping[str, ToolResult], cuts: Sequence[Cut], estimator: Estimator) -> int:
+    whole = tuple(results[cut.call_id] for cut in cuts)
+    short = tuple(render(result, cut) for result, cut in zip(whole, cuts, strict=True))
+    return estimator.estimate(request, gone=(Results(whole),), instead=(Results(short),))
