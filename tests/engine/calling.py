@@ -10,13 +10,13 @@ from typing import Any, cast
 from msgspec import Struct
 
 from ferrule.attempt.hooks import NO_HOOKS, Hooks
+from ferrule.attempt.lineup import Lineup
 from ferrule.attempt.log import Log
 from ferrule.attempt.setup import Setup
 from ferrule.attempt.tool_calls import Settled, settle
 from ferrule.context.secrets import Mask
 from ferrule.policy.decide import Approve, Policy
 from ferrule.process.supervisor import Supervisor
-from ferrule.providers.base import Provider
 from ferrule.store.blobs import FileBlobs
 from ferrule.store.folds import Conversation
 from ferrule.store.journal import memory_journal
@@ -99,7 +99,7 @@ class Desk:
 
     def setup(self, log: Log) -> Setup:
         return Setup(
-            provider=cast(Provider, None),  # nobody is asked
+            lineup=cast(Lineup, None),  # nobody is asked
             tools={each.name: each for each in self.tools},
             schemas=(),
             system=(),

@@ -270,3 +270,15 @@ def test_a_refused_path_reaches_no_policy(tmp_path: Path) -> None:
 
     desk = Desk(tmp_path, (tool("r", actions=refuses),))
     assert [result.text for result in desk.settle(call("r"))] == ["r: no such place"]
+
+
+def test_a_tool_sees_its_turn_with_the_arguments_that_it_runs_with(tmp_path: Path) -> None:
+    seen: list[str] = []
+
+    async def run(params: Given, context: ToolContext) -> ToolOutput:
+        seen.extend(each.arguments for each in context.turn.calls)
+        return ok("")
+
+    desk = Desk(tmp_path, (tool("r"), tool("done", Effect.IDEMPOTENT, run, terminal=True)), Saying(arguments='{"path":"b"}'))
+    desk.settle(call("r", path="a"), call("done", path="a"))
+    assert seen == ['{"path": "a"}', '{"path":"b"}']

@@ -159,7 +159,7 @@ def _loop(bound: Bound, count: int, why: str, advice: str) -> Loop | None:
 
 def _path(arguments: str) -> str:
     given, _ = json.loads(arguments)
-    return json.string(given, "path") if isinstance(given, dict) else ""
+    return json.string(given, "path") or json.string(given, "file_path")
 
 
 PERIOD = 500

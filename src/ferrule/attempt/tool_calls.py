@@ -242,7 +242,9 @@ class _Turn:
             environment=setup.environment,
             call_id=call.id,
             on_output=lambda text: setup.log.tell(Output(call.id, setup.mask.text(text))),
-            turn=Turn(tuple(self.calls), (*self.earlier, *self.results.values())),
+            turn=Turn(
+                tuple(call if each.id == call.id else each for each in self.calls), (*self.earlier, *self.results.values())
+            ),
         )
         limit = None if tool.terminal else setup.tool_timeout
         try:

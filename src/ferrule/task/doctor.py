@@ -45,6 +45,7 @@ async def examine(folder: Path, environ: Mapping[str, str], servers: Servers = L
         *await _programs(environ),
         *_state(environ),
         *settings,
+        *_hooks(config),
         *_keys(config, environ),
         *await _servers(servers),
     )
@@ -132,6 +133,14 @@ def _settings(folder: Path, environ: Mapping[str, str]) -> tuple[Config, list[Fa
     model = loaded.config.model
     facts.append(Fact("configuration", "model", "ok", f"{model} (from {loaded.origins['model']})" if model else "none chosen"))
     return loaded.config, facts
+
+
+def _hooks(config: Config) -> list[Fact]:
+    """Those that would run. Nothing is run here."""
+    return [
+        Fact("hooks", hook.event, "ok", f"{hook.shown}; {hook.timeout:g} s, fails {'closed' if hook.closed else 'open'}")
+        for hook in config.hooks
+    ]
 
 
 def _keys(config: Config, environ: Mapping[str, str]) -> list[Fact]:
