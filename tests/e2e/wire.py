@@ -72,9 +72,13 @@ class Played:
         """Which step of the script answered each model call, from 1."""
         return [call.step for call in self.calls]
 
-    def complaints(self) -> list[str]:
-        """Everything that a vendor, its prompt cache or its SDK would hold against the requests of the run; no end is judged."""
-        found = [*self.problems, *violations_history(self.dialect, [call.raw for call in self.calls])]
+    def complaints(self, shrunk: bool = False) -> list[str]:
+        """Everything that a vendor, its prompt cache or its SDK would hold against the requests of the run; no end is judged.
+
+        `shrunk`: what one request sends may be sent in a shorter form by the next.
+        """
+        repeats = [] if shrunk else violations_history(self.dialect, [call.raw for call in self.calls])
+        found = [*self.problems, *repeats]
         for call in self.calls:
             found += violations(self.dialect, call.raw, portable=True) + sdk_accepts(self.dialect, call.raw)
         return found

@@ -14,8 +14,9 @@ from tests.e2e.wire import BAD, DIALECTS, Step, call, http, shell
 class Fault:
     """One thing that goes wrong before the work.
 
-    `runs` is how often the command in it is run, None where there is none; `lax` is a server that refuses no request, `config` a
-    configuration that the case needs. `without` says why a dialect cannot express it, `own_way` how one has its own way to.
+    `runs` is how often the command in it is run, None where there is none; `lax` is a server that refuses no request; `shrinks`
+    says that the conversation may be sent in a shorter form after it; `config` is a configuration that the case needs. `without`
+    says why a dialect cannot express it, `own_way` how one has its own way to.
     """
 
     name: str
@@ -23,6 +24,7 @@ class Fault:
     steps: tuple[Step, ...]
     runs: int | None = None
     lax: bool = False
+    shrinks: bool = False
     config: str = ""
     without: Mapping[str, str] = field(default_factory=dict)
     own_way: Mapping[str, str] = field(default_factory=dict)
@@ -65,7 +67,7 @@ FAULTS = (
     Fault("http503", "an overloaded server", (http(503),)),
     Fault("http503_html", "a proxy's page instead of an answer, without Retry-After", (http(503, None, body=PAGE),)),
     Fault("http529", "an overloaded server, by Anthropic's status", (http(529),)),
-    Fault("context_length", "an overflow of the window at the first request", (OVERFLOW,)),
+    Fault("context_length", "an overflow of the window at the first request", (OVERFLOW,), shrinks=True),
     Fault("reset", "a reset before the headers", ({"fault": {"kind": "reset"}},)),
     Fault("reset_x3", "a reset before the headers, three times", ({"fault": {"kind": "reset"}, "times": 3},)),
     Fault("cut_args", "a connection that drops in the arguments of a call", cut("drop", **shell(BAD)), 0),

@@ -30,7 +30,7 @@ def test_the_work_is_done_and_every_request_is_valid(tmp_path: Path, name: str, 
     validate = None if fault.lax else violations
     played = home.play(dialect, *fault.steps, MAKE, ends(), config=fault.config, validate=validate)
 
-    assert played.complaints() == []
+    assert played.complaints(shrunk=fault.shrinks) == []
     assert (played.code, files(home.folder)) == (0, left(fault)), played.err
     assert (played.result["outcome"], played.result["result"]) == ("finished", "Made it.")
     often = [step.get("times", 1) for step in fault.steps] + [1, 1]

@@ -29,7 +29,6 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     "a reference": {"type": "object", "properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": {"type": "string"}}},
     "a reference to itself": {"type": "object", "properties": {"a": {"$ref": "#"}}},
     "keywords that few know": {"type": "object", "properties": {"a": {"patternProperties": {"x": {}}, "not": {}}}},
-    "type": "object",
     "no object at all": {"type": "string"},
 }
 

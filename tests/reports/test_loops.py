@@ -4,7 +4,7 @@ from pathlib import Path
 
 from ferrule.types.outcome import Outcome
 from ferrule.types.records import AssistantSaid, CallFinished
-from tests.e2e.wire import Home, ends
+from tests.e2e.wire import Home
 from tests.engine.opening import Ran, Step, call, run, step
 from tests.engine.opening import ends as done
 
@@ -52,10 +52,11 @@ def test_report_36_no_output_is_told_as_such_and_the_command_over_and_over_is_st
 
 def test_report_37_answers_of_nothing_are_not_sent_back_and_going_on_is_bounded_too(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    nothing: list[Step] = [{"parts": []}, {"text": " "}, {"parts": []}]
-    first = home.play("anthropic", *nothing, ends())
-    second = home.play("anthropic", *nothing, ends(), prompt=("-c", "-p", "go on"))
-    assert [(played.result["outcome"], len(played.calls)) for played in (first, second)] == [("incomplete", 3)] * 2
+    nothing: list[Step] = [{"text": " "}, {"parts": [], "times": "always"}]
+    first = home.play("anthropic", *nothing)
+    second = home.play("anthropic", *nothing, prompt=("-c", "-p", "go on"))
+    assert [played.result["outcome"] for played in (first, second)] == ["incomplete"] * 2
+    assert len(first.calls) == len(second.calls) <= 10
     assert first.complaints() + second.complaints() == []
     assert [message["role"] for message in second.bodies[-1]["messages"]].count("assistant") == 0
 
