@@ -2,10 +2,12 @@
 
 import sys
 
-from . import resuming, rows
+from . import preflight, resuming, rows
 from .rows import Row
 
-ALL = ("version", "one_turn", "per_turn", "big_write", "read_far", "repair", "review", "large_diff", "resume_long")
+MODULES = (rows, resuming, preflight)
+
+ALL = ("version", "one_turn", "per_turn", "big_write", "read_far", "repair", "review", "large_diff", "resume_long", "preflight")
 
 
 def main() -> int:
@@ -13,7 +15,7 @@ def main() -> int:
     print("| row | measured | ratio | reach | |\n|---|---|---|---|---|")
     failed = False
     for name in chosen:
-        found = (getattr(rows, name, None) or getattr(resuming, name))()
+        found = next(getattr(module, name) for module in MODULES if hasattr(module, name))()
         for row in [found] if isinstance(found, Row) else found:
             failed |= not row.reached
             mark = "ok" if row.reached else "**MISSED**"

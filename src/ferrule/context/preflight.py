@@ -79,13 +79,13 @@ def plan(request: Request, conversation: Shrinkable, estimator: Estimator, windo
     if reducible == 0:
         return Plan("compact", estimate, after, budget, overflow, cuts)
     wanted = max(4 * overflow + 2_048, 6 * overflow)
-    sufficient = sizes_under_pressure(lengths, most.result, wanted) if reducible >= wanted else every
-    for sizes in (sufficient, every) if reducible >= wanted else ():
-        cuts, after, left = outcome({**coming, **sizes})
-        if left == 0:
-            return Plan("truncate_tool_results", estimate, after, budget, overflow, cuts)
-    cuts, after, _ = outcome({**coming, **every})
-    return Plan("truncate_then_compact", estimate, after, budget, overflow, cuts)
+    enough = reducible >= wanted
+    sizes = sizes_under_pressure(lengths, most.result, wanted) if enough else every
+    cuts, after, left = outcome({**coming, **sizes})
+    if left and sizes != every:
+        cuts, after, left = outcome({**coming, **every})
+    route: Route = "truncate_tool_results" if enough and not left else "truncate_then_compact"
+    return Plan(route, estimate, after, budget, overflow, cuts)
 
 
 def _uncut(conversation: Shrinkable) -> dict[str, ToolResult]:
