@@ -1,5 +1,6 @@
 """Hooks of the person and of the project, as anybody sees them."""
 
+import json
 import secrets
 import signal
 
@@ -76,3 +77,15 @@ def test_a_signal_ends_a_hook_and_all_that_it_started(project: Project, number: 
     (hook,) = project.journal.entries("hook")
     assert (hook["verdict"], hook["reason"]) == ("failed", "it was interrupted")
     assert [entry["result"]["kind"] for entry in project.journal.entries("call_finished")] == ["skipped"]
+
+
+def test_a_signal_ends_a_hook_that_is_told_of_the_end_and_the_outcome_stands(project: Project) -> None:
+    mark = f"60.{secrets.randbelow(10**12):012}"
+    configured(project, table("after_task", f"sleep {mark}"))
+    with project.started(*task(project, step(completes("All done.")))) as process:
+        until(lambda: carriers(mark) != [])
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate()
+        until(lambda: carriers(mark) == [])
+    result = json.loads(out)
+    assert (process.returncode, result["outcome"], result["result"]) == (0, "finished", "All done.")

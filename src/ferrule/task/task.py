@@ -62,7 +62,7 @@ class Task:
         self.evidence.in_force = self.model if chosen is None else chosen.model
         self.setup.log.listeners.append(self.evidence.hear)
         self.feed = Feed(self.setup.log)
-        self.driving: asyncio.Task[Conclusion] | None = None
+        self.driving: asyncio.Task[Conclusion] | asyncio.Task[None] | None = None
         self.interrupted = False
         self.closed = False
 
@@ -93,7 +93,7 @@ class Task:
             if conclusion.outcome is Outcome.USAGE_ERROR:
                 return self._result(conclusion, run, None, conclusion.error)
             result = await self._store(conclusion, run)
-            await self.setup.hooks.after_task(result)
+            await self._tell(result)
             return result
         finally:
             self.feed.end()
@@ -129,6 +129,15 @@ class Task:
             return Conclusion(failure.outcome, failure.reply or str(failure), error=str(failure))
         except FerruleError as failure:
             return Conclusion(failure.outcome, str(failure), error=str(failure))
+
+    async def _tell(self, result: RunResult) -> None:
+        """Hooks hear of the end. An interruption ends them; the outcome stands."""
+        self.driving = asyncio.create_task(self.setup.hooks.after_task(result))
+        try:
+            await self.driving
+        except asyncio.CancelledError:
+            if not self.interrupted:
+                raise
 
     async def _drive(self, run: Run) -> Conclusion:
         ended = self.setup.log.conversation.ended
