@@ -181,6 +181,9 @@ def test_every_key_has_a_variable_of_its_own() -> None:
         "FERRULE_LIMITS_COST",
         "FERRULE_LIMITS_TIME",
         "FERRULE_TIMEOUTS_TOOL",
+        "FERRULE_TIMEOUTS_FIRST_EVENT",
+        "FERRULE_TIMEOUTS_IDLE",
+        "FERRULE_TIMEOUTS_TOTAL",
         "FERRULE_GATES_REQUIRE_TODOS_DONE",
         "FERRULE_HOOKS",
         "FERRULE_ENV_PASS",
@@ -214,7 +217,15 @@ WRONG_FILES = {
     'verify = "make"': '{user}:1: verify must be a list of commands, none of them empty, not "make"',
     "gates.require_todos_done = 1": "{user}:1: gates.require_todos_done must be true or false, not 1",
     'env.pass = ["A B"]': "{user}:1: env.pass must be a list of names of environment variables, not a list",
-    'model = "gpt"': ('{user}:1: model must be DIALECT/NAME or ENDPOINT/NAME, such as openai/NAME or anthropic/NAME, not "gpt"'),
+    'model = "gpt"': (
+        "{user}:1: model must be DIALECT/NAME or ENDPOINT/NAME, such as openai/NAME or anthropic/NAME, several separated by commas, "
+        'not "gpt"'
+    ),
+    'model = "openai/x,"': (
+        "{user}:1: model must be DIALECT/NAME or ENDPOINT/NAME, such as openai/NAME or anthropic/NAME, several separated by commas, "
+        'not "openai/x,"'
+    ),
+    "timeouts.idle = -1": "{user}:1: timeouts.idle must be a time such as 90, 90s, 10m or 2h, or 0 for no limit, not -1",
     'model = "opnai/gpt"': (
         '{user}:1: model "opnai/gpt" begins with neither a dialect nor a configured endpoint; did you mean openai/gpt?'
     ),

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferrule.attempt.ledger import Ledger
-from ferrule.run.backoff import LONGEST_SECONDS, PER_FAILURE, PER_RUN, GiveUp, next_delay
-from ferrule.types.fault import MEANINGS, Fault
+from ferrule.attempt.ledger import CAUSES, Bound, Ledger
+from ferrule.run.backoff import LONGEST_SECONDS, next_delay, too_long
+from ferrule.types.fault import Fault
 from ferrule.types.outcome import EXIT_CODES, Outcome
 from ferrule.types.result import Limits
 from ferrule.types.usage import Usage
@@ -16,28 +16,26 @@ def test_every_outcome_has_its_own_exit_code():
     assert EXIT_CODES[Outcome.FINISHED] == 0
 
 
-@pytest.mark.parametrize("code", list(MEANINGS))
-def test_only_a_retryable_fault_is_tried_again(code):
-    delay = next_delay(Fault(code), 1, 0, 0, 0.5)
-    assert isinstance(delay, GiveUp) != MEANINGS[code].retryable
-
-
-@given(st.integers(1, PER_FAILURE), st.floats(0, 1))
+@given(st.integers(1, 20), st.floats(0, 1))
 def test_the_pause_grows_and_stays_bounded(failures, jitter):
-    delay = next_delay(Fault("overloaded"), failures, 0, 0, jitter)
-    assert isinstance(delay, float)
+    delay = next_delay(Fault("overloaded"), failures, jitter)
     assert 0.375 <= delay <= LONGEST_SECONDS * 1.25
+    assert delay <= next_delay(Fault("overloaded"), failures + 1, jitter)
 
 
 def test_retry_after_is_honoured_and_a_long_one_gives_up():
-    assert next_delay(Fault("rate_limit", retry_after=7), 1, 0, 0, 0.0) == 7
-    assert isinstance(next_delay(Fault("rate_limit", retry_after=3600), 1, 0, 0, 0.0), GiveUp)
+    assert next_delay(Fault("rate_limit", retry_after=7), 1, 0.0) == 7
+    assert too_long(Fault("rate_limit", retry_after=7)) == ""
+    assert "3600 seconds" in too_long(Fault("rate_limit", retry_after=3600))
+    assert too_long(Fault("quota", retry_after=7))
 
 
-def test_tries_are_bounded_in_a_row_in_a_run_and_when_answers_stop_midway():
-    assert isinstance(next_delay(Fault("overloaded"), PER_FAILURE + 1, 0, 0, 0.0), GiveUp)
-    assert isinstance(next_delay(Fault("overloaded"), 1, PER_RUN, 0, 0.0), GiveUp)
-    assert isinstance(next_delay(Fault("idle_timeout"), 4, 3, 4, 0.0), GiveUp)
+@pytest.mark.parametrize("cause", list(CAUSES))
+def test_every_cause_is_bounded_in_a_row_and_begins_anew_when_something_gets_done(cause):
+    ledger = Ledger(Limits(), bounds={cause: Bound(2, 3)})
+    assert [ledger.may(cause) and ledger.count(cause) for _ in range(3)] == [1, 2, False]
+    ledger.progress()
+    assert [ledger.may(cause) and ledger.count(cause) for _ in range(2)] == [1, False]
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,9 @@ class Server:
     cache_marks: bool | None = None
     tools: Literal["native", "schema"] = "native"
     quirks: tuple[str, ...] = ()
+    first_event_timeout: float | None = None
+    idle_timeout: float | None = None
+    total_timeout: float | None = None
 
 
 @pytest.mark.parametrize(

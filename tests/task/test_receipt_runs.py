@@ -20,7 +20,7 @@ RUNS: dict[str, tuple[tuple[dict[str, Any], ...], Outcome, int]] = {
         7,
     ),
     "refused": (({"text": "No.", "stop": "refusal", "usage": USED},), Outcome.REFUSED, 7),
-    "silent": (({**NOTHING_SAID},), Outcome.INCOMPLETE, 21),
+    "silent": (({**NOTHING_SAID},) * 2, Outcome.INCOMPLETE, 28),
     "talking": (({"text": "Done, I think.", **NOTHING_SAID},), Outcome.INCOMPLETE, 21),
     "no key": (({"fault": {"kind": "http", "status": 401}},), Outcome.FAILED, 0),
     "cut, then completed": (

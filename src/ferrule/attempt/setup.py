@@ -14,6 +14,7 @@ from ferrule.types.request import Effort, ToolSchema
 
 from .fitting import Fitting
 from .hooks import NO_HOOKS, Hooks
+from .lineup import Lineup
 from .log import Log
 from .maintenance import Chore
 from .view import View
@@ -21,11 +22,12 @@ from .view import View
 
 @dataclass(frozen=True)
 class Setup:
-    """`system` holds the prompt sections in order. `mask` replaces the secrets that must not appear in tool output; `blobs` are
-    masked already. `tool_timeout` is what one tool call may take, in seconds; a terminal action's checks have their own limits.
+    """`system` holds the prompt sections in order; `optional` are those of them that a request may go without. `mask` replaces
+    the secrets that must not appear in tool output; `blobs` are masked already. `tool_timeout` is what one tool call may take,
+    in seconds; a terminal action's checks have their own limits.
     """
 
-    provider: Provider
+    lineup: Lineup
     tools: Mapping[str, Tool]
     schemas: tuple[ToolSchema, ...]
     system: tuple[str, ...]
@@ -43,3 +45,9 @@ class Setup:
     chores: tuple[Chore, ...] = ()
     hooks: Hooks = NO_HOOKS
     tool_timeout: float = 900.0
+    optional: tuple[str, ...] = ()
+
+    @property
+    def provider(self) -> Provider:
+        """Who is asked; a run may move on to another one."""
+        return self.lineup.provider

@@ -76,6 +76,12 @@ class Named(Protocol):
     def tools(self) -> Literal["native", "schema"]: ...
     @property
     def quirks(self) -> tuple[str, ...]: ...
+    @property
+    def first_event_timeout(self) -> float | None: ...
+    @property
+    def idle_timeout(self) -> float | None: ...
+    @property
+    def total_timeout(self) -> float | None: ...
 
 
 @cache
@@ -88,6 +94,13 @@ def profile(dialect: Dialect, model: str) -> Profile:
     """What the catalog knows about a model; an empty profile where it does not."""
     known = vendors().get(dialect.partition("-")[0])
     return known.models.get(known.aliases.get(model, model), Profile()) if known else Profile()
+
+
+def endpoints(model: str, environ: Mapping[str, str], named: Mapping[str, Named] | None = None) -> tuple[Endpoint, ...]:
+    """As `endpoint`, one for each key: a key's variable may hold several, separated by commas."""
+    first = endpoint(model, environ, named)
+    keys = dict.fromkeys(key.strip() for key in (first.key or "").split(",") if key.strip())
+    return tuple(msgspec.structs.replace(first, key=key) for key in keys) or (first,)
 
 
 def endpoint(model: str, environ: Mapping[str, str], named: Mapping[str, Named] | None = None) -> Endpoint:
@@ -128,6 +141,9 @@ def _named(model: str, name: str, server: Named, environ: Mapping[str, str]) -> 
         tools=server.tools,
         cache_marks=known.cache_marks if server.cache_marks is None else server.cache_marks,
         quirks=server.quirks or known.quirks,
+        first_event_timeout=server.first_event_timeout,
+        idle_timeout=server.idle_timeout,
+        total_timeout=server.total_timeout,
     )
     return Endpoint(server.dialect, name, base_url, key or None, tuple(server.headers.items()), told, asked=model)
 

@@ -135,12 +135,16 @@ class Staged(Struct, frozen=True, tag="staged"):
 
 
 class Retried(Struct, frozen=True, tag="retry"):
-    """A model call failed and is made again after `delay` seconds; `partial` is what had arrived and is superseded."""
+    """A model call failed and is made again after `delay` seconds; `partial` is what had arrived and is superseded.
+
+    `to` names who is asked instead, where that is somebody else: a model, or a model with its second or a later key.
+    """
 
     fault: Fault
     delay: float
     partial: tuple[AssistantPart, ...]
     usage: Usage
+    to: str = ""
 
 
 class Repaired(Struct, frozen=True, tag="repair"):

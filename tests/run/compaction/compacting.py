@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ferrule.attempt.ledger import Ledger
+from ferrule.attempt.lineup import Candidate, Lineup
 from ferrule.attempt.setup import Setup
 from ferrule.context.shrink import Shrinking
 from ferrule.providers.base import Endpoint, Profile
@@ -117,7 +118,7 @@ def drive(
         try:
             endpoint = msgspec.structs.replace(task.setup.provider.endpoint, profile=Profile(window=window))
             provider = Recorder(ScriptedProvider(endpoint), endpoint)
-            setup = replace(task.setup, provider=provider)
+            setup = replace(task.setup, lineup=Lineup([Candidate(provider)]))
             await setup.log.add(*said)
             return await working(Case(setup, Ledger(limits or Limits()), provider.requests, provider.asked))
         finally:

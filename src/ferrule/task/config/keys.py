@@ -105,16 +105,30 @@ def _url(value: Any) -> bool:
     return re.fullmatch(r"https?://[^\s/]\S*", value) is not None
 
 
-def _model(value: Any) -> bool:
-    return re.fullmatch(r"[^\s/]+/\S.*", value) is not None
+def _models(value: Any) -> bool:
+    return all(re.fullmatch(r"[^\s/]+/\S.*", name.strip()) for name in value.split(","))
+
+
+def _wait(value: Any) -> bool:
+    return value >= 0 and math.isfinite(value)
 
 
 COUNT = (_whole, "a whole number of at least 1")
 TIME = (_amount, "a time above 0 such as 90, 90s, 10m or 2h")
 PRICE = (_price, "US dollars for a million tokens, 0 or more")
-TIMES = frozenset({"limits.time", "timeouts.tool", "verify_timeout"})
+WAIT = (_wait, "a time such as 90, 90s, 10m or 2h, or 0 for no limit")
+WAITS = tuple(
+    f"{table}.{name}"
+    for table, names in (
+        ("timeouts", ("first_event", "idle", "total")),
+        ("endpoints.*", ("first_event_timeout", "idle_timeout", "total_timeout")),
+    )
+    for name in names
+)
+TIMES = frozenset({"limits.time", "timeouts.tool", "verify_timeout", *WAITS})
 RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "model": (_model, "DIALECT/NAME or ENDPOINT/NAME, such as openai/NAME or anthropic/NAME"),
+    **dict.fromkeys(WAITS, WAIT),
+    "model": (_models, "DIALECT/NAME or ENDPOINT/NAME, such as openai/NAME or anthropic/NAME, several separated by commas"),
     "limits.turns": COUNT,
     "limits.tokens": COUNT,
     "limits.cost": (_amount, "an amount of US dollars above 0"),

@@ -16,7 +16,8 @@ Approve = Literal["ask", "edits", "all"]
 class EndpointConfig(Struct, frozen=True, forbid_unknown_fields=True):
     """A named server: `model = "NAME/MODEL"` asks it. The key itself is never here, only the name of its variable.
 
-    None is *unknown*, not a guess; `window` and `max_output` in tokens.
+    None is *unknown*, not a guess; `window` and `max_output` in tokens. Time-outs in seconds, 0 is no limit; None is that of
+    `timeouts`.
     """
 
     dialect: Literal["openai", "openai-responses", "anthropic", "google"]
@@ -31,6 +32,9 @@ class EndpointConfig(Struct, frozen=True, forbid_unknown_fields=True):
     cache_marks: bool | None = None
     tools: Literal["native", "schema"] = "native"
     quirks: tuple[str, ...] = ()
+    first_event_timeout: float | None = None
+    idle_timeout: float | None = None
+    total_timeout: float | None = None
 
 
 class Gates(Struct, frozen=True, forbid_unknown_fields=True):
@@ -52,9 +56,14 @@ class Prompt(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Timeouts(Struct, frozen=True, forbid_unknown_fields=True):
-    """`timeouts.tool`: seconds that one tool call may take, whatever limit of its own it has."""
+    """Seconds. `tool`: what one tool call may take, whatever limit of its own it has. Of a model call, 0 is no limit:
+    `first_event` from the request to the first event of the answer, `idle` from one piece of it to the next (None: 120, none for
+    servers near by), `total` for the whole answer."""
 
     tool: float = 900.0
+    first_event: float | None = None
+    idle: float | None = None
+    total: float | None = None
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True):

@@ -1,0 +1,138 @@
+"""The conversation does not fit: compact, else cut every result, else leave room for a short answer only, else the limit.
+
+Only what a provider typed as an overflow, or preflight measured, comes here; what a compaction does wrong comes back as a value,
+so that it never leads to another one.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ferrule.attempt.attempt import AttemptResult
+from ferrule.attempt.lineup import Candidate, Lineup, Reduced
+from ferrule.attempt.setup import Setup
+from ferrule.context.estimate import of_message
+from ferrule.context.shrink import kept_from
+from ferrule.context.truncate import caps, render, shorten, sizes_under_pressure
+from ferrule.store.folds import Conversation
+from ferrule.types.fault import TIMEOUTS, Fault
+from ferrule.types.messages import Results, ToolResult
+from ferrule.types.outcome import Outcome
+from ferrule.types.records import Cut, Repaired, Shrunk
+from ferrule.types.stream import Failed
+
+from .conclusion import Decision, Next, failed
+from .state import State
+
+if TYPE_CHECKING:
+    from .compaction import NotCompacted, Why
+
+FULL = 0.65
+"""The part of the window above which a time-out is taken to come from the length of the prompt."""
+SHORT_ANSWER = 2_048
+SMALL_WINDOW = 8_192
+
+
+async def results_were_cut(state: State, result: AttemptResult) -> Decision | None:
+    """Preflight did it without asking anybody: the next attempt comes at once."""
+    if result.how != "shrunk":
+        return None
+    if not state.ledger.may("shrunk"):
+        return await _make_room(state, "preflight", result)
+    state.ledger.count("shrunk")
+    return Next.AGAIN
+
+
+async def compact_after_timeout(state: State, result: AttemptResult) -> Decision | None:
+    """Only the prompt's tokens count, not those of the answer."""
+    window = state.setup.provider.endpoint.profile.window
+    if result.failed is None or result.failed.fault.code not in TIMEOUTS or window is None:
+        return None
+    if state.ledger.prompt / window <= FULL or not state.ledger.may("timeout") or state.ledger.remaining() == 0.0:
+        return None
+    from .compaction import Compacted, compact
+
+    state.ledger.count("timeout")
+    outcome = await compact(state.setup, state.ledger, "timeout")
+    return await state.again(result.failed) if isinstance(outcome, Compacted) else None
+
+
+async def overflow(state: State, result: AttemptResult) -> Decision | None:
+    if result.how == "overflow":
+        return await _make_room(state, "preflight", result)
+    if result.failed is not None and result.failed.fault.code == "context_overflow":
+        return await _make_room(state, "overflow", result)
+    return None
+
+
+async def _make_room(state: State, why: "Why", result: AttemptResult) -> Decision:
+    """Each rung once between two answers with a call, compacting a few times; a rung that failed is not tried again."""
+    from .compaction import Compacted, compact
+
+    ledger = state.ledger
+    fault = result.failed.fault if result.failed is not None else Fault("context_overflow")
+    not_made: NotCompacted | None = None
+    if not ledger.times("truncation") and not ledger.times("smaller") and ledger.may("overflow"):
+        ledger.count("overflow")
+        compacted = await compact(state.setup, ledger, why, fault.observed_tokens)
+        if isinstance(compacted, Compacted):
+            return await _again(state, result.failed)
+        not_made = compacted
+    if (spent := ledger.exhausted()) is not None:
+        return failed(Outcome.LIMIT, spent)
+    if not ledger.times("smaller") and ledger.may("truncation") and (shrunk := cut_all(state.setup, why, fault)) is not None:
+        ledger.count("truncation")
+        await state.setup.log.add(shrunk)
+        return await _again(state, result.failed)
+    if ledger.may("smaller") and (smaller := reduced(state.setup)) is not None:
+        ledger.count("smaller")
+        state.once, what = smaller
+        await state.setup.log.add(Repaired("smaller request", what))
+        return await _again(state, result.failed)
+    if not_made is None:
+        return failed(Outcome.LIMIT, fault.sentence)
+    passes = not_made.fault is not None and not_made.fault.retryable
+    return failed(Outcome.UNAVAILABLE if passes else Outcome.LIMIT, fault.sentence, not_made.why)
+
+
+async def _again(state: State, failure: Failed | None) -> Next:
+    return Next.AGAIN if failure is None else await state.again(failure)
+
+
+def cut_all(setup: Setup, why: "Why", fault: Fault) -> Shrunk | None:
+    """Every result that is still sent whole and is long, cut as far as results are ever cut; None where there is none."""
+    whole = _whole(setup.log.conversation)
+    window = setup.provider.endpoint.profile.window or fault.observed_tokens or SMALL_WINDOW
+    lengths = {id: len(each.text) for id, each in whole.items()}
+    made = (shorten(whole[id], size) for id, size in sizes_under_pressure(lengths, caps(window).result).items())
+    cuts = tuple(cut for cut in made if cut is not None)
+    if not cuts:
+        return None
+    before = fault.observed_tokens or 0
+    return Shrunk(why, cuts, before=before, after=max(0, before - _saved(whole, cuts)))
+
+
+def _whole(conversation: Conversation) -> Mapping[str, ToolResult]:
+    messages = conversation.messages[kept_from(conversation.messages, conversation.compacted) :]
+    results = (part for message in messages if isinstance(message, Results) for part in message.parts)
+    return {result.call_id: result for result in results if result.call_id not in conversation.cuts}
+
+
+def _saved(whole: Mapping[str, ToolResult], cuts: tuple[Cut, ...]) -> int:
+    """Estimated tokens."""
+    long = of_message(Results(tuple(whole[cut.call_id] for cut in cuts)))
+    short = of_message(Results(tuple(render(whole[cut.call_id], cut) for cut in cuts)))
+    return round(long.total - short.total)
+
+
+def reduced(setup: Setup) -> tuple[Setup, tuple[str, ...]] | None:
+    """For one attempt: a short answer, no optional sections, and the provider alone judges whether it fits."""
+    provider = setup.provider
+    most = provider.endpoint.profile.max_output
+    system = tuple(section for section in setup.system if section not in setup.optional)
+    if system == setup.system and most is not None and most <= SHORT_ANSWER:
+        return None
+    what = [f"room for an answer of {min(SHORT_ANSWER, most or SHORT_ANSWER)} tokens"]
+    what += [f"left out: {section.splitlines()[0]}" for section in setup.system if section in setup.optional]
+    lineup = Lineup([Candidate(Reduced(provider, SHORT_ANSWER))])
+    return replace(setup, lineup=lineup, system=system), tuple(what)
