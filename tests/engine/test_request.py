@@ -3,8 +3,8 @@
 from dataclasses import dataclass, field
 from typing import Any
 
+from ferrule.attempt.filters.chains import Chains
 from ferrule.attempt.model_call import build_request
-from ferrule.attempt.view import View
 from ferrule.context.shrink import Shrinking
 from ferrule.providers.base import Endpoint, Profile
 from ferrule.types.messages import Assistant, Message, Opaque, Reasoning, Results, Text, ToolCall, ToolResult, User
@@ -19,6 +19,7 @@ class Stored:
     open_calls: tuple[Any, ...] = ()
     cuts: tuple[Any, ...] = ()
     compacted: None = None
+    stripped: int = 0
     session: str = "20260101-000000-abcd"
 
     @property
@@ -42,7 +43,7 @@ class Half:
     schemas: tuple[ToolSchema, ...] = (ToolSchema("read_file", "Read.", '{"type":"object"}'),)
     effort: str | None = "low"
     endpoint: Endpoint = ENDPOINT
-    view: View = field(default_factory=View)
+    chains: Chains = field(default_factory=Chains)
     shrinking: Shrinking = field(default_factory=Shrinking)
 
     @property
@@ -61,7 +62,7 @@ def test_a_history_with_a_hole_is_repaired_in_the_view_and_reported_and_the_hist
 
     (results,) = [message for message in request.messages if isinstance(message, Results)]
     assert [(part.call_id, part.kind) for part in results.parts] == [("call_00001", "interrupted"), ("call_00002", "ok")]
-    assert len(repairs) == 2
+    assert [(report.by, len(report.what)) for report in repairs] == [("pairing", 2)]
     assert stored.messages is before
 
 

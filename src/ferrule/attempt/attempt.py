@@ -11,7 +11,6 @@ from typing import Literal
 
 from ferrule.context.preflight import Plan
 from ferrule.providers.base import Endpoint
-from ferrule.stream.calls import normalise
 from ferrule.types import json
 from ferrule.types.errors import FerruleError, StoreError
 from ferrule.types.fault import Fault
@@ -137,7 +136,7 @@ class _Attempt:
         with self.phases.step("history"):
             request, repairs = build_request(self.setup)
             if repairs:
-                await self.setup.log.add(Repaired("pairing", repairs))
+                await self.setup.log.add(*repairs)
         with self.phases.step("preflight"):
             planned = self.fitting.plan(request, self.setup.log.conversation, self.endpoint)
             if planned.cuts:
@@ -157,18 +156,18 @@ class _Attempt:
     async def submit(self, request: Request) -> AttemptResult | None:
         began = time.monotonic()
         with self.phases.step("submit"):
-            terminal, notes = await call_model(self.setup, request)
+            terminal, repairs = await call_model(self.setup, request)
         self.ledger.add(terminal.usage)
         self.fitting.observe(request, terminal.usage, self.endpoint)
         if isinstance(terminal, Failed):
             self.unanswered = terminal.usage
+            if repairs:
+                await self.setup.log.add(*repairs)
             return self.result("failed", failed=terminal)
-        return await self.act_on(terminal, notes, time.monotonic() - began)
+        return await self.act_on(terminal, repairs, time.monotonic() - began)
 
-    async def act_on(self, done: Done, notes: tuple[str, ...], seconds: float) -> AttemptResult | None:
-        conversation = self.setup.log.conversation
-        message, changes = normalise(done.message, self.setup.tools, conversation.calls_made + 1)
-        entries = [Repaired("stream", notes + changes)] if notes or changes else []
+    async def act_on(self, done: Done, repairs: tuple[Repaired, ...], seconds: float) -> AttemptResult | None:
+        message = done.message
         self.ledger.turns += 1
         if message.stop == "refusal":
             self.unanswered = done.usage
@@ -176,10 +175,10 @@ class _Attempt:
             return self.result("failed", failed=said)
         if not message.parts:
             self.unanswered = done.usage
-            await self.setup.log.add(*entries)
+            await self.setup.log.add(*repairs)
             return self.result("yielded", message=message)
         try:
-            await self.setup.log.add(*entries, AssistantSaid(message, done.usage, round(seconds, 4)))
+            await self.setup.log.add(*repairs, AssistantSaid(message, done.usage, round(seconds, 4)))
             if not message.calls:
                 return self.result("yielded", message=message)
             return await self.settle_calls(message.calls)

@@ -12,12 +12,12 @@ from ferrule.store.protocol import Blobs
 from ferrule.tools.base import Place, Tool
 from ferrule.types.request import Effort, ToolSchema
 
+from .filters.chains import Chains
 from .fitting import Fitting
 from .hooks import NO_HOOKS, Hooks
 from .lineup import Lineup
 from .log import Log
 from .maintenance import Chore
-from .view import View
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Setup:
     mask: Mask
     effort: Effort | None = None
     shrinking: Shrinking = field(default_factory=Shrinking)
-    view: View = field(default_factory=View)
+    chains: Chains = field(default_factory=Chains)
     fitting: Fitting = field(default_factory=Fitting)
     chores: tuple[Chore, ...] = ()
     hooks: Hooks = NO_HOOKS

@@ -2,9 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferrule.stream.calls import CUT, VALID_NAME, normalise, resolve_arguments, resolve_name
+from ferrule.stream.inbound.arguments import resolve_arguments
+from ferrule.stream.inbound.calls import CUT
+from ferrule.stream.inbound.names import VALID_NAME, resolve_name
 from ferrule.types import json
 from ferrule.types.messages import Assistant, RawCall, Reasoning, Text, ToolCall
+
+from .playing import normalise, tool
 
 TOOLS = ("read_file", "write_to_file", "edit", "execute_command")
 
@@ -53,7 +57,7 @@ def test_whatever_name_is_written_the_stored_one_is_valid(written):
 
 @given(st.text())
 def test_whatever_arguments_are_written_the_stored_ones_are_an_object(written):
-    stored, problem = resolve_arguments(written)
+    stored, problem, _ = resolve_arguments(written)
     value, notes = json.loads(stored)
     assert isinstance(value, dict)
     assert notes == ()
@@ -72,12 +76,12 @@ def test_whatever_arguments_are_written_the_stored_ones_are_an_object(written):
     ],
 )
 def test_arguments_that_are_an_object_are_kept(written, stored):
-    assert resolve_arguments(written) == (stored, None)
+    assert resolve_arguments(written) == (stored, None, "")
 
 
-@pytest.mark.parametrize("written", ['{"a": 1', '{"a": 1}}', "[1]", "3", '"text"', '"[1]"', "{'a': 1}", '{"a": rm -rf}'])
+@pytest.mark.parametrize("written", ['{"a": 1', '{"a": 1}, {"b": 2}', "[1]", "3", '"text"', '"[1]"', "{'a': 1}", '{"a": rm -rf}'])
 def test_arguments_that_are_no_object_are_never_guessed(written):
-    stored, problem = resolve_arguments(written)
+    stored, problem, _ = resolve_arguments(written)
     assert stored == "{}"
     assert problem is not None
 
@@ -94,7 +98,7 @@ def test_a_message_is_stored_with_our_ids_and_its_raw_calls_beside():
         "calls",
         "openai/m",
     )
-    message, notes = normalise(said, TOOLS, 7)
+    message, notes = normalise(said, [tool(name) for name in TOOLS], 7)
     unknown = "The tool 'nope!' does not exist. Nothing was run. The tools are: read_file, write_to_file, edit, execute_command."
     assert message == Assistant(
         (
@@ -110,5 +114,5 @@ def test_a_message_is_stored_with_our_ids_and_its_raw_calls_beside():
 
 def test_no_call_of_an_answer_that_was_cut_can_be_run():
     said = Assistant((ToolCall("a", "read_file", '{"path": "a"}'), ToolCall("b", "edit", '{"file')), "length", "openai/m")
-    message, _ = normalise(said, TOOLS, 1)
+    message, _ = normalise(said, [tool(name) for name in TOOLS], 1)
     assert [call.problem for call in message.calls] == [CUT, CUT]
