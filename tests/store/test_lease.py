@@ -1,10 +1,11 @@
 import os
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from ferrule.store.lease import take_lease
+from ferrule.store.lease import FileLease, Former, seize_lease, take_lease
 from ferrule.types.errors import LeaseHeld, StoreError
 
 ROUNDS = 300
@@ -62,3 +63,54 @@ def test_lease_is_not_inherited_by_programs_that_are_started(tmp_path: Path) -> 
 def test_lock_file_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="cannot be used"):
         take_lease(tmp_path / "missing" / "x.lock")
+
+
+def test_lease_that_a_dead_process_left_is_free_whoever_has_its_number_since(tmp_path: Path) -> None:
+    path = tmp_path / "x.lock"
+    path.write_text(f"{os.getppid()}\n")
+    take_lease(path).release()
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 40, b"no number", b"99999999999999999999\n", b"1\nelsewhere\n1\n", b"\xff\xfe"])
+def test_lock_file_with_any_content_is_free_where_nobody_holds_it(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x.lock"
+    path.write_bytes(content)
+    take_lease(path).release()
+    seize_lease(path).release()
+
+
+def test_seized_lease_is_named_and_the_one_before_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "x.lock"
+    first = take_lease(path)
+    former = Former(path)
+    second = seize_lease(path)
+    assert (first.named, second.named, former.gone()) == (False, True, False)
+    with pytest.raises(LeaseHeld):
+        take_lease(path)
+    first.release()
+    assert former.gone()
+    former.close()
+    second.release()
+
+
+def test_of_many_that_seize_a_lease_at_once_exactly_one_is_named_in_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "x.lock"
+    take_lease(path)
+    begin = threading.Barrier(8)
+    leases: list[FileLease] = []
+
+    def work() -> None:
+        begin.wait()
+        for _ in range(20):
+            with suppress(StoreError):
+                leases.append(seize_lease(path))
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(leases) > 1
+    assert sum(lease.named for lease in leases) == 1
+    for lease in leases:
+        lease.release()

@@ -1,12 +1,14 @@
 """A process of its own that writes a session: one command a line on stdin, one answer a line on stdout.
 
-    open STATE ID | create STATE FOLDER | append TEXT | loop BYTES | unlock | close
+    open STATE ID | take STATE ID | create STATE FOLDER | append TEXT | loop BYTES | gone | check | unlock | nolocks | close
 
 `loop` appends for ever and names each seq once its append has returned. `unlock` gives up every flock of this process behind the
-store's back.
+store's back; after `nolocks` the files of this process have none, as on some network drives. `gone` tells whether the process
+that the session was taken from has let go of it.
 """
 
 import asyncio
+import errno
 import fcntl
 import os
 import sys
@@ -35,7 +37,12 @@ def unlock() -> None:
             fcntl.flock(int(name), fcntl.LOCK_UN)
 
 
+def without_locks(descriptor: object, operation: int) -> None:
+    raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+
 async def main() -> None:
+    former = None
     journal: Journal | None = None
     for line in sys.stdin:
         command, _, rest = line.rstrip("\n").partition(" ")
@@ -45,6 +52,20 @@ async def main() -> None:
                     state, _, id = rest.partition(" ")
                     journal = Sessions(Path(state)).open(id)
                     say("opened", journal.session)
+                case "take":
+                    state, _, id = rest.partition(" ")
+                    journal, former = Sessions(Path(state)).take_over(id)
+                    say("taken from", former.who if former else "nobody")
+                case "gone":
+                    assert former is not None
+                    say(former.gone())
+                case "check":
+                    assert journal is not None
+                    await journal.check()
+                    say("held")
+                case "nolocks":
+                    fcntl.flock = without_locks
+                    say("no locks")
                 case "create":
                     state, _, folder = rest.partition(" ")
                     journal = Sessions(Path(state)).create(folder, "code")

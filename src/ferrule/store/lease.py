@@ -144,7 +144,7 @@ def _lives(written: list[str]) -> bool:
     pid = int(written[0])
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
         pass

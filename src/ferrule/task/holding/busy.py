@@ -42,9 +42,9 @@ async def take_over(sessions: Sessions, id: str, told: Callable[[str], None]) ->
     if former is None:
         return journal
     try:
-        told(f"Session {id} was taken over from {former.who}, which can store nothing more.")
+        told(f"Session {id} was taken over. It was open in {former.who}. That process can store nothing more.")
         if not await _left(former):
-            told(f"{former.who.capitalize()} still runs; what it has started may still change files.")
+            told("It has not let go yet; what it has started may still change files.")
     except BaseException:
         await journal.close()
         raise
