@@ -14,7 +14,7 @@ ENDS: dict[str, tuple[Step, int, str, int]] = {
     "no_credit": (http(402, None), 1, "failed", 1),
     "unknown_model": (http(404, None), 1, "failed", 1),
     "invalid_request": (http(400, None), 1, "failed", 1),
-    "context_length": (http(400, None, says="context_overflow", tokens=210_000), 4, "limit", 1),
+    "context_length": ({**http(400, None, says="context_overflow", tokens=210_000), "times": "always"}, 4, "limit", 2),
     "prompt_refused": (http(400, None, says="refused"), 6, "refused", 1),
     "refusal": ({"text": "I can't help with that.", "stop": "refusal"}, 6, "refused", 1),
     "refusal_with_a_call": ({**shell(BAD), "stop": "refusal"}, 6, "refused", 1),
@@ -22,7 +22,9 @@ ENDS: dict[str, tuple[Step, int, str, int]] = {
     "endless_429": ({**http(429), "times": "always"}, 75, "unavailable", 7),
     "far_retry_after": (http(429, "7200"), 75, "unavailable", 1),
     "endless_text": ({"text": "I will do it now.", "times": "always"}, 7, "incomplete", 3),
-    "endless_nothing": ({"parts": [], "times": "always"}, 7, "incomplete", 3),
+    "endless_nothing": ({"parts": [], "times": "always"}, 7, "incomplete", 4),
+    "endless_thoughts": ({"parts": [{"reasoning": "Hm."}], "times": "always"}, 7, "incomplete", 5),
+    "endless_announcements": ({"text": "I will do this:", "times": "always"}, 7, "incomplete", 4),
     "the_same_call_for_ever": ({**shell("true"), "times": "always"}, 5, "stuck", 6),
 }
 
@@ -38,14 +40,27 @@ def test_the_end_has_its_name_and_the_calls_are_bounded(tmp_path: Path, name: st
     assert played.result["error"]
 
 
-@pytest.mark.parametrize("dialect", DIALECTS)
-def test_an_overflow_after_work_names_the_limit_and_keeps_the_work(tmp_path: Path, dialect: str):
-    overflow = http(400, None, says="context_overflow", tokens=210_000)
-    home = Home(tmp_path)
-    played = home.play(dialect, *(shell(f"seq {number} 400") for number in range(6)), overflow, MAKE, ends())
+OVERFLOW = http(400, None, says="context_overflow", tokens=210_000)
+HANDOVER = "## Goal\nmake ok.txt\n## Done\nThe numbers were counted.\n## Next\nmake ok.txt"
 
-    assert (played.code, played.result["outcome"], len(played.calls)) == (4, "limit", 7)
-    assert played.complaints() == []
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_an_overflow_after_work_is_compacted_and_the_work_goes_on(tmp_path: Path, dialect: str):
+    work = [{**shell(f"seq {number} 900 | tee -a count.txt"), "when": {"answers": number}} for number in range(6)]
+    summary = {"text": HANDOVER, "when": {"system": "hand"}, "times": "always"}
+    played = Home(tmp_path).play(dialect, summary, *work, OVERFLOW, MAKE, ends())
+
+    assert (played.code, played.result["outcome"]) == (0, "finished")
+    assert (played.lines("ok.txt"), played.lines("count.txt")) == (1, sum(901 - number for number in range(6)))
+    assert len(json.dumps(played.bodies[-1])) < len(json.dumps(played.bodies[5])) / 2
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_an_overflow_that_nothing_helps_against_names_the_limit_and_keeps_the_work(tmp_path: Path, dialect: str):
+    played = Home(tmp_path).play(dialect, shell("seq 400 | tee -a count.txt"), {**OVERFLOW, "times": "always"})
+
+    assert (played.code, played.result["outcome"], played.lines("count.txt")) == (4, "limit", 400)
+    assert len(played.calls) <= 6
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
