@@ -15,7 +15,7 @@ from ferrule.attempt.fitting import reserve
 from ferrule.attempt.ledger import Ledger
 from ferrule.attempt.setup import Setup
 from ferrule.context.compaction.groups import Boundary, boundary, groups
-from ferrule.context.compaction.handover import said_in, written
+from ferrule.context.compaction.handover import Facts, certain, said_in, written
 from ferrule.context.compaction.identifiers import missing, wanted
 from ferrule.context.compaction.passages import CLIPS, Passage, passages
 from ferrule.context.compaction.prompts import LONGEST_FOCUS
@@ -117,8 +117,9 @@ class _Compaction:
             return NotCompacted(f"A hook forbids it: {verdict.cancel}")
         if verdict.summary is not None:
             return await self.store(plan, verdict.summary, plan.cut.cut, NOTHING, None)
-        summariser = Summariser(self.setup, self.ledger, plan.sizes, self.focus, self.bounds)
-        text, covered, gave_up = await self.summarise(plan, summariser)
+        facts = facts_of(self.setup, self.conversation.messages[: plan.cut.cut])
+        summariser = Summariser(self.setup, self.ledger, plan.sizes, self.focus, self.certain(plan, facts), self.bounds)
+        text, covered, gave_up = await self.summarise(plan, facts, summariser)
         return await self.store(plan, text, covered, summariser.usage, gave_up)
 
     def plan(self, observed: int | None) -> _Plan | str:
@@ -161,10 +162,9 @@ class _Compaction:
             return max(1_000, before if self.why == "asked" else before // 2)
         return known if observed is None or observed <= before else known * before // observed
 
-    async def summarise(self, plan: _Plan, summariser: Summariser) -> tuple[str, int, GaveUp | None]:
+    async def summarise(self, plan: _Plan, facts: Facts, summariser: Summariser) -> tuple[str, int, GaveUp | None]:
         """The summary and the message that it reaches up to; of a turn that the cut splits, a shorter one behind it."""
         messages, (cut, turn) = self.conversation.messages, plan.cut
-        facts = facts_of(self.setup, messages[:cut])
         listed = " ".join((*facts.read, *facts.changed))
         names = missing(wanted(messages[plan.begin : cut], messages[cut:]), listed)
         before = said_in(self.conversation.compacted.summary) if self.conversation.compacted is not None else ""
@@ -178,6 +178,10 @@ class _Compaction:
         facts = facts if covered == cut else facts_of(self.setup, messages[:covered])
         left_out = missing(names, f"{main.text} {about_turn} {listed}")
         return written(main.text, about_turn, facts, left_out), covered, handed.gave_up
+
+    def certain(self, plan: _Plan, facts: Facts) -> str:
+        words = [part.text for message in self.conversation.person for part in message.parts if isinstance(part, Text)]
+        return certain(words, facts, self.todos, 2 * plan.sizes.handover)
 
     def chunks(self, plan: _Plan, begin: int, end: int) -> list[tuple[Passage, ...]]:
         """Long results and arguments are clipped the more, the more chunks there would be."""
@@ -194,7 +198,7 @@ class _Compaction:
                 plan.sizes.oversized,
             )
             found = chunks(made, plan.sizes.chunk)
-            if len(found) <= MOST_CHUNKS:
+            if len(found) <= MOST_CHUNKS and not any(passage.left_out for passage in made):
                 break
         return found
 

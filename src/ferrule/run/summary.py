@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
-from ferrule.attempt.ledger import Ledger
+from ferrule.attempt.ledger import CALLS_OF_A_COMPACTION, Ledger
 from ferrule.attempt.setup import Setup
 from ferrule.context.compaction.identifiers import missing
 from ferrule.context.compaction.passages import Passage
-from ferrule.context.compaction.prompts import Kind, ask, flaws, text_of
+from ferrule.context.compaction.prompts import Ask, Kind, flaws, text_of, worded
 from ferrule.context.compaction.sizes import Sizes
 from ferrule.types.fault import Fault
 from ferrule.types.messages import Text, User
@@ -30,10 +30,10 @@ TERMINAL = ("timeout", "idle_timeout")
 class Bounds:
     """Of one compaction: model calls and seconds altogether, tries and seconds of one call, seconds between two tries."""
 
-    calls: int = 24
+    calls: int = CALLS_OF_A_COMPACTION
     seconds: float = 900.0
     tries: int = 3
-    call_seconds: float = 300.0
+    call_seconds: float = 600.0
     pause: float = 0.5
     longest_pause: float = 5.0
     longest_retry_after: float = 60.0
@@ -65,6 +65,7 @@ class Summariser:
     ledger: Ledger
     sizes: Sizes
     focus: str
+    certain: str
     bounds: Bounds = field(default_factory=Bounds)
     usage: Usage = NOTHING
     calls: int = 0
@@ -79,19 +80,19 @@ class Summariser:
         """Take in chunk after chunk. `before` is the hand-over of what stands before message `begin`; the last answer is looked
         through for the identifiers `wanted`."""
         waiting = list(chunks)
-        text, covered = before, begin
+        handover, covered = before, begin
         while waiting:
             chunk, last = waiting[0], len(waiting) == 1
-            said = await self._summary(kind, chunk, text, wanted if last else ())
+            said = await self._summary(kind, chunk, handover, wanted if last else ())
             if isinstance(said, str):
-                text, covered = said, chunk[-1].group.end
+                handover, covered = said, chunk[-1].group.end
                 del waiting[0]
                 continue
             halves = self._halves(chunk, said)
             if not halves:
-                return Handed(text, covered, said)
+                return Handed(handover, covered, said)
             waiting[:1] = halves
-        return Handed(text, covered)
+        return Handed(handover, covered)
 
     def _halves(self, chunk: tuple[Passage, ...], gave_up: GaveUp) -> list[tuple[Passage, ...]]:
         """The chunk in two, where it was too long after all: the window may be smaller than anybody said."""
@@ -105,28 +106,28 @@ class Summariser:
         """One hand-over; where it lacks something, asked for once more with what it lacks."""
         words = self.sizes.words if kind == "handover" else self.sizes.words * 5 // 8
         conversation = "\n\n".join(passage.text for passage in chunk)
-        done = await self._tried(ask(kind, conversation, words, before, self.focus))
+        asked = Ask(kind, conversation, words, before, self.certain, self.focus)
+        done = await self._tried(worded(asked))
         if isinstance(done, GaveUp):
             return done
-        found = self._flaws(kind, done, wanted, words)
+        found = self._flaws(asked, done, wanted)
         if not found:
             return done.message.text
-        draft = done.message.text
-        again = await self._tried(ask(kind, conversation, words, before, self.focus, draft, found))
-        if isinstance(again, GaveUp) or len(self._flaws(kind, again, wanted, words)) > len(found):
-            return draft
+        again = await self._tried(worded(asked, done.message.text, found))
+        if isinstance(again, GaveUp) or len(self._flaws(asked, again, wanted)) > len(found):
+            return done.message.text
         return again.message.text
 
-    def _flaws(self, kind: Kind, done: Done, wanted: Sequence[str], words: int) -> tuple[str, ...]:
+    def _flaws(self, asked: Ask, done: Done, wanted: Sequence[str]) -> tuple[str, ...]:
         said = done.message.text
-        return flaws(kind, said, missing(wanted, said), done.message.stop == "length", words)
+        return flaws(asked.kind, said, missing(wanted, said), done.message.stop == "length", asked.words)
 
-    async def _tried(self, text: str) -> Done | GaveUp:
+    async def _tried(self, message: str) -> Done | GaveUp:
         """Ask, and ask again after what may pass; an answer without words is such a thing too."""
         for failures in range(1, self.bounds.tries + 1):
             if (why := self._spent()) is not None:
                 return GaveUp(why)
-            terminal = await self._call(text)
+            terminal = await self._call(message)
             if isinstance(terminal, Done):
                 if terminal.message.stop == "refusal":
                     return GaveUp("The model refused to summarise.", Fault("refused", terminal.message.text[:500]))
@@ -160,11 +161,11 @@ class Summariser:
     def _left(self) -> float:
         return self.until - time.monotonic()
 
-    async def _call(self, text: str) -> Terminal:
+    async def _call(self, message: str) -> Terminal:
         """One request without tools, which nobody is shown while it is answered; silence has an end."""
         request = Request(
             system=(text_of("role"),),
-            messages=(User((Text(self.setup.mask.text(text)),)),),
+            messages=(User((Text(self.setup.mask.text(message)),)),),
             max_output=self.sizes.answer,
             effort=self.setup.effort,
         )

@@ -8,7 +8,7 @@ from ferrule.context.compaction.groups import groups
 from ferrule.context.compaction.handover import MOST_FILES, Facts, said_in, written
 from ferrule.context.compaction.identifiers import MOST, identifiers, wanted
 from ferrule.context.compaction.passages import CLIPS, clip, passages
-from ferrule.context.compaction.prompts import HEADINGS, ask, fenced, flaws
+from ferrule.context.compaction.prompts import HEADINGS, Ask, fenced, flaws, worded
 from ferrule.context.compaction.sizes import chunks, sizes
 from ferrule.types.messages import Assistant, Image, Opaque, Reasoning, Text, User
 
@@ -79,7 +79,7 @@ def test_chunks_hold_every_group_once_in_order_and_no_more_than_fits(conversatio
 def test_a_request_for_a_summary_fits_its_window(window, mean, most):
     size = sizes(window, mean * window, most)
     assert size.oversized <= size.chunk
-    assert size.chunk * 1.2 + size.answer + 2 * size.handover <= window
+    assert size.chunk * 1.2 + size.answer + 3 * size.handover <= window
     assert size.chunk <= 0.4 * window
     assert most is None or size.answer <= most
 
@@ -121,10 +121,10 @@ def test_nothing_in_a_fence_looks_like_its_end(text):
 
 
 def test_the_request_holds_what_was_handed_over_and_the_focus_only_where_there_is_any():
-    bare, full = ask("handover", "talk", 100), ask("handover", "talk", 100, "before", "the lexer")
+    bare, full = worded(Ask("handover", "talk", 100)), worded(Ask("handover", "talk", 100, "before", "sure", "the lexer"))
     assert "hand-over so far" not in bare
     assert "above all" not in bare
-    assert full.index("before") < full.index("talk") < full.index("the lexer")
+    assert full.index("before") < full.index("talk") < full.index("sure") < full.index("the lexer")
 
 
 def test_a_hand_over_lacks_headings_identifiers_or_its_end():
@@ -136,10 +136,10 @@ def test_a_hand_over_lacks_headings_identifiers_or_its_end():
 
 def test_what_code_adds_is_made_again_and_never_taken_from_a_model():
     facts = Facts(("read.py",), ("changed.py",), ("edit: no match",))
-    text = written("Said.\n\n## From the record\n\n- Files changed: invented.py", "Turn.", facts, ("abc1234",))
-    assert "invented.py" not in text
-    assert said_in(text) == "Said.\n\n## The turn in progress, its first part\n\nTurn."
-    record = text.partition("## From the record")[2]
+    stored = written("Said.\n\n## From the record\n\n- Files changed: invented.py", "Turn.", facts, ("abc1234",))
+    assert "invented.py" not in stored
+    assert said_in(stored) == "Said.\n\n## The turn in progress, its first part\n\nTurn."
+    record = stored.partition("## From the record")[2]
     assert [line.partition(":")[0] for line in record.strip().splitlines()] == [
         "- Identifiers",
         "- Files changed",
@@ -149,7 +149,7 @@ def test_what_code_adds_is_made_again_and_never_taken_from_a_model():
 
 
 def test_lists_of_files_are_bounded_and_say_so():
-    text = written("Said.", "", Facts(tuple(f"f{number}.py" for number in range(100))), ())
-    assert f"f{100 - MOST_FILES}.py" in text
-    assert f"f{99 - MOST_FILES}.py" not in text
-    assert f"and {100 - MOST_FILES} earlier ones" in text
+    stored = written("Said.", "", Facts(tuple(f"f{number}.py" for number in range(100))), ())
+    assert f"f{100 - MOST_FILES}.py" in stored
+    assert f"f{99 - MOST_FILES}.py" not in stored
+    assert f"and {100 - MOST_FILES} earlier ones" in stored

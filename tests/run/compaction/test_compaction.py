@@ -1,7 +1,9 @@
 import asyncio
+from dataclasses import replace
 
 import pytest
 
+from ferrule.attempt.hooks import NO_HOOKS, CompactVerdict
 from ferrule.run.compaction import Compacted, NotCompacted
 from ferrule.run.summary import Bounds
 from ferrule.types.messages import Assistant, Results
@@ -81,7 +83,7 @@ def test_a_fault_at_a_chunk_keeps_the_summaries_before_it(tmp_path, at):
         return await case.compact(), before, case.sent, case.ledger
 
     steps = [*(summary(f"Chapter {number}.") for number in range(at)), dead]
-    result, before, sent, ledger = drive(tmp_path, work, said, steps, window=8_000)
+    result, before, sent, ledger = drive(tmp_path, work, said, steps, window=12_000)
     assert ledger.calls == at + 3
     if at == 0:
         assert isinstance(result, NotCompacted)
@@ -222,8 +224,8 @@ def test_a_cut_inside_a_turn_adds_a_summary_of_its_first_part(tmp_path):
     result, asked = drive(tmp_path, work, said, [summary("The parser."), {"text": about_turn}])
     assert isinstance(result, Compacted)
     assert result.shrunk.summary.index("The parser.") < result.shrunk.summary.index("Half of it.")
-    assert "Then the lexer." not in asked[0]
-    assert "Then the lexer." in asked[1]
+    assert "[user]\nThen the lexer." not in asked[0]
+    assert "[user]\nThen the lexer." in asked[1]
 
 
 def test_identifiers_that_are_left_out_are_asked_for_once_and_then_listed(tmp_path):
@@ -325,7 +327,7 @@ def test_an_overflow_of_the_summary_itself_is_met_by_smaller_requests(tmp_path):
     async def work(case: Case):
         return await case.compact(), [len(text_of(request.messages[0])) for request in case.requests]
 
-    result, lengths = drive(tmp_path, work, LONG, [overflow, summary("One."), summary("Two.")], window=None)
+    result, lengths = drive(tmp_path, work, LONG, [overflow, summary()], window=None, on_end="repeat_last")
     assert isinstance(result, Compacted)
     assert lengths[1] < lengths[0]
 
@@ -352,3 +354,47 @@ def test_the_focus_is_told_to_the_model(tmp_path):
 
     assert "above all this is kept" in drive(tmp_path, work, LONG, [summary()])
     assert "the lexer" in drive(tmp_path, work, LONG, [summary()])
+
+
+class Saying:
+    """Hooks of which one speaks before a compaction."""
+
+    def __init__(self, verdict: CompactVerdict) -> None:
+        self.verdict = verdict
+        self.asked: list[tuple[str, str]] = []
+
+    def __getattr__(self, name: str):
+        return getattr(NO_HOOKS, name)
+
+    async def before_compact(self, why: str, tokens: int, focus: str) -> CompactVerdict:
+        assert tokens > 0
+        self.asked.append((why, focus))
+        return self.verdict
+
+
+def hooked(case: Case, verdict: CompactVerdict) -> tuple[Case, Saying]:
+    hooks = Saying(verdict)
+    return case._replace(setup=replace(case.setup, hooks=hooks)), hooks
+
+
+def test_a_hook_may_forbid_a_compaction(tmp_path):
+    async def work(case: Case):
+        case, hooks = hooked(case, CompactVerdict(cancel="a release is going on"))
+        before = case.sent
+        return await case.compact(why="asked", focus="x"), case.ledger.calls, case.sent == before, hooks.asked
+
+    result, calls, same, asked = drive(tmp_path, work, LONG, [summary()])
+    assert isinstance(result, NotCompacted)
+    assert "a release is going on" in result.why
+    assert (calls, same, asked) == (0, True, [("asked", "x")])
+
+
+def test_a_hook_may_write_the_summary(tmp_path):
+    async def work(case: Case):
+        case, _ = hooked(case, CompactVerdict(summary="Written by hand."))
+        return await case.compact(), case.ledger.calls, case.sent
+
+    result, calls, sent = drive(tmp_path, work, LONG, [])
+    assert isinstance(result, Compacted)
+    assert (calls, result.shrunk.summary) == (0, "Written by hand.")
+    assert "Written by hand." in text_of(sent[0])

@@ -3,6 +3,10 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ferrule.types.tools import Todo
+
+from .passages import clip
+
 RECORD = "## From the record"
 TURN = "## The turn in progress, its first part"
 MOST_FILES, MOST_FAILURES, FAILURE_CHARACTERS = 40, 8, 240
@@ -24,14 +28,22 @@ def written(said: str, turn: str, facts: Facts, missing: Sequence[str]) -> str:
     lines = []
     if missing:
         lines.append(f"- Identifiers: {', '.join(missing)}")
-    if facts.changed:
-        lines.append(f"- Files changed: {_listed(facts.changed)}")
+    lines.append(f"- Files changed: {_listed(facts.changed) or 'none'}")
     if facts.read:
         lines.append(f"- Files read: {_listed(facts.read)}")
     lines += [f"- Failed: {one_line(failure)}" for failure in facts.failures[-MOST_FAILURES:]]
-    if lines:
-        parts.append(RECORD + "\n\n" + "\n".join(lines))
+    parts.append(RECORD + "\n\n" + "\n".join(lines))
     return "\n\n".join(part for part in parts if part)
+
+
+def certain(words: Sequence[str], facts: Facts, todos: Sequence[Todo], most: int) -> str:
+    """What a model is told beside the conversation, so that it does not contradict it: at most `most` characters of the user's
+    words, what was changed, what failed, what is open."""
+    lines = ["What the user said (it stays beside the hand-over word for word):", clip("\n".join(words), most)]
+    lines.append(f"Files changed: {_listed(facts.changed) or 'none'}")
+    lines += [f"Failed: {one_line(failure)}" for failure in facts.failures[-MOST_FAILURES:]]
+    lines += [f"Open todo: {one_line(todo.text)}" for todo in todos]
+    return "\n".join(lines)
 
 
 def said_in(summary: str) -> str:

@@ -8,15 +8,17 @@ from ferrule.types.messages import Assistant, Image, Message, Results, Text, Too
 from .groups import Group
 
 CLIPS = (4_000, 1_200, 300)
-"""Characters that a result or the arguments of a call keep; the next smaller one where everything together is too long."""
+"""Characters that a result or the arguments of a call keep; the next smaller one where that is
+too long, one passage or everything together."""
 
 
 class Passage(NamedTuple):
-    """One group as text, with its tokens."""
+    """One group as text, with its tokens; `left_out`: the text only says how long it was."""
 
     group: Group
     text: str
     tokens: int
+    left_out: bool = False
 
 
 def passages(
@@ -37,10 +39,10 @@ def passages(
         said = "user" if group.start in person else "note"
         text = "\n".join(_message(message, said, clip_at, mask) for message in messages[group.start : group.end])
         size = tokens(text)
-        if size > oversized:
+        left_out = size > oversized
+        if left_out:
             text = f"[left out: {_who(messages[group.start])} of about {size} tokens, too long to be summarised]"
-            size = tokens(text)
-        made.append(Passage(group, text, size))
+        made.append(Passage(group, text, tokens(text) if left_out else size, left_out))
     return tuple(made)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 PROMPT = Path(__file__).parent / "prompt"
 HEADINGS = ("Progress", "Decisions", "Open TODOs", "Constraints/Rules", "Pending user asks", "Exact identifiers")
@@ -25,12 +25,23 @@ def text_of(name: str) -> str:
     return (PROMPT / f"{name}.md").read_text("utf-8").strip()
 
 
-def ask(
-    kind: Kind, conversation: str, words: int, before: str = "", focus: str = "", draft: str = "", flaws: Sequence[str] = ()
-) -> str:
-    """The one user message of a request for a summary. `before` is the hand-over that this one takes in."""
+class Ask(NamedTuple):
+    """`before` is the hand-over that the next one takes in, `certain` what it must not contradict."""
+
+    kind: Kind
+    conversation: str
+    words: int
+    before: str = ""
+    certain: str = ""
+    focus: str = ""
+
+
+def worded(asked: Ask, draft: str = "", flaws: Sequence[str] = ()) -> str:
+    """The one user message of a request for a summary; `flaws` of an answer that was given already."""
+    kind, conversation, words, before, certain, focus = asked
     blocks = [fenced("the hand-over so far", before)] if before else []
     blocks.append(fenced("the conversation", conversation))
+    blocks += [fenced("certain, whatever else the conversation says", certain)] if certain else []
     blocks.append(text_of(kind).format(words=words))
     blocks += [MERGE] if before else []
     blocks += [FOCUS.format(focus=focus)] if focus else []

@@ -29,7 +29,8 @@ class Sizes(NamedTuple):
 
 
 def sizes(window: int, mean: float, max_output: int | None) -> Sizes:
-    """Of a window with messages of `mean` tokens. A request holds a chunk, the hand-over so far and one draft of it.
+    """Of a window with messages of `mean` tokens. A request holds a chunk, the hand-over so far, one draft of it and
+    what is certain.
 
     An answer may be longer than the hand-over that is asked for, since reasoning counts as output.
     """
@@ -37,7 +38,7 @@ def sizes(window: int, mean: float, max_output: int | None) -> Sizes:
     if max_output is not None:
         answer = min(answer, max_output)
     handover = max(SHORTEST_ANSWER // 2, min(window // 8, LONGEST_HANDOVER, answer))
-    room = window - answer - 2 * handover - min(OVERHEAD, window // 8)
+    room = window - answer - 3 * handover - min(OVERHEAD, window // 8)
     chunk = max(256, int(min(_share(window, mean) * window, room) / SAFETY))
     return Sizes(chunk, min(int(OVERSIZED * window / SAFETY), chunk), answer, handover)
 
