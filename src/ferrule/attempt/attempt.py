@@ -30,12 +30,12 @@ from .setup import Setup
 from .stuck import Repetition
 from .tool_calls import settle
 
-How = Literal["yielded", "ended", "waiting", "failed", "limit", "stuck", "interrupted", "shrunk", "overflow"]
+How = Literal["yielded", "ended", "waiting", "failed", "limit", "stuck", "blocked", "interrupted", "shrunk", "overflow"]
 
 
 @dataclass(frozen=True)
 class AttemptResult:
-    """How the attempt ended. `failed` is set when `how` is failed, `message` when it yielded, `why` when a guard stopped it.
+    """How the attempt ended. `failed` is set when `how` is failed, `message` when it yielded, `why` when something stopped it.
 
     Of `shrunk` and `overflow` nothing was submitted last: results were cut, so that the next request fits, or it takes a
     compaction; `tokens` is then the size that was estimated.
@@ -133,6 +133,9 @@ class _Attempt:
         if spent is not None:
             return self.result("limit", why=spent)
         await self.check_lease()
+        blocked = await self.offer_tools() or await self.ask_hooks()
+        if blocked:
+            return self.result("blocked", why=blocked)
         with self.phases.step("history"):
             request, repairs = build_request(self.setup)
             if repairs:
@@ -152,6 +155,24 @@ class _Attempt:
                 return self.result("shrunk", tokens=tokens)
             case _:
                 return self.result("overflow", tokens=planned.after)
+
+    async def offer_tools(self) -> str:
+        """Why the model can't be asked with the tools that it would get; empty where it can."""
+        with self.phases.step("tools"):
+            offered, reports = self.setup.chains.of(self.endpoint).tools(self.setup.schemas)
+            await self.setup.log.add(*reports)
+            tools = self.setup.tools
+            if any(tools[schema.name].terminal for schema in offered if schema.name in tools):
+                return ""
+            names = ", ".join(tools) or "none"
+            return f"{self.endpoint.name} cannot be offered a tool that ends the task (of: {names}). Nothing was asked."
+
+    async def ask_hooks(self) -> str:
+        """What they say joins the conversation; why they forbid to go on, or nothing."""
+        with self.phases.step("prompt"):
+            notice = await self.setup.hooks.before_model(self.endpoint.name)
+            await self.setup.log.add(*(UserSaid(User((Text(note),)), "hook") for note in notice.notes))
+            return notice.block or ""
 
     async def submit(self, request: Request) -> AttemptResult | None:
         began = time.monotonic()

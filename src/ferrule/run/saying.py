@@ -37,6 +37,8 @@ async def the_end(state: State, result: AttemptResult) -> Decision | None:
             return failed(Outcome.LIMIT, result.why)
         case AttemptResult(how="stuck"):
             return failed(Outcome.STUCK, result.why)
+        case AttemptResult(how="blocked"):
+            return failed(Outcome.FAILED, result.why)
         case _:
             return None
 
