@@ -51,7 +51,7 @@ class PhaseTime(Struct, frozen=True):
 
 class AttemptEnded(Struct, frozen=True, tag="attempt_ended"):
     """`how`: yielded (the model stopped without a call), ended, waiting, failed, limit, stuck, blocked (by a hook, or no tool
-    could be offered), interrupted, shrunk (results were cut instead of asking; ask again), overflow (only a compaction makes room).
+    could be offered), interrupted, shrunk (results were cut instead of asking), overflow (only a compaction makes room).
 
     `unanswered` is what a last model call used that no `assistant` record tells of: it failed, was refused or came back empty.
     A `retry` that follows says it once more. `phases` in their order, those left out that were not reached.
