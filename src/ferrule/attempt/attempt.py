@@ -12,7 +12,7 @@ from typing import Literal
 from ferrule.context.preflight import Plan
 from ferrule.providers.base import Endpoint
 from ferrule.types import json
-from ferrule.types.errors import FerruleError, StoreError
+from ferrule.types.errors import StoreError
 from ferrule.types.fault import Fault
 from ferrule.types.messages import Assistant, Text, ToolCall, User
 from ferrule.types.records import AssistantSaid, AttemptEnded, AttemptStarted, Repaired, Shrunk, UserSaid
@@ -107,20 +107,19 @@ class _Attempt:
 
     async def run(self) -> AttemptResult:
         with self.phases.step("workspace"):
-            self.check_workspace()
-        await self.check_lease()
-        result = await self.finish_open_calls()
-        while result is None:
-            result = await self.turn()
+            gone = "" if self.setup.place.root.is_dir() else f"The project folder {self.setup.place.root} is gone."
+        result = self.result("blocked", why=f"{gone} Nothing more was done.") if gone else await self.work()
         with self.phases.step("maintenance"):
             if failed := maintain(self.setup.chores):
                 await self.setup.log.add(Repaired("maintenance", failed))
         return result
 
-    def check_workspace(self) -> None:
-        root = self.setup.place.root
-        if not root.is_dir():
-            raise FerruleError(f"The project folder {root} is gone. Nothing more was done.")
+    async def work(self) -> AttemptResult:
+        await self.check_lease()
+        result = await self.finish_open_calls()
+        while result is None:
+            result = await self.turn()
+        return result
 
     async def check_lease(self) -> None:
         """Also before every model call: whoever has lost the session spends no more on it."""
