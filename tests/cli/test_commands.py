@@ -156,7 +156,12 @@ def test_settings_are_shown_with_their_origins(shell: Shell) -> None:
         "limits.tokens = (none)           # default\n"
         "limits.cost = 2                  # --max-cost\n"
         "limits.time = (none)             # default\n"
+        "timeouts.tool = 900              # default\n"
+        "timeouts.first_event = (none)    # default\n"
+        "timeouts.idle = (none)           # default\n"
+        "timeouts.total = (none)          # default\n"
         "gates.require_todos_done = true  # default\n"
+        "hooks = []                       # default\n"
         "env.pass = []                    # default\n"
         'prompt.append = ""               # default\n',
         f"ferrule: {note}\n",
