@@ -105,6 +105,7 @@ def _setup(
         place=place,
         processes=processes,
         blobs=MaskedBlobs(session.blobs, mask),
+        chores=session.chores,
         environment=environment,
         policy=_policy(options.config, place),
         mask=mask,

@@ -1,14 +1,16 @@
 """The session that a task is kept in: a new one, the one to go on with, or one that leaves nothing behind."""
 
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from ferrule.attempt.maintenance import Chore
 from ferrule.store.blobs import TemporaryBlobs
 from ferrule.store.journal import SqliteJournal, memory_journal
 from ferrule.store.private import state_folder
 from ferrule.store.protocol import Blobs, Journal
-from ferrule.store.sessions import Sessions
+from ferrule.store.sessions import DAY, Sessions
 from ferrule.task.kind import TaskOptions
 from ferrule.types.errors import LeaseHeld, UsageError
 from ferrule.types.names import spell
@@ -20,12 +22,13 @@ Closers = list[Callable[[], Awaitable[None]]]
 
 @dataclass
 class Session:
-    """`close` gives it back; one that is new and in which nothing has `begun` is removed by it."""
+    """`close` gives it back; one that is new and in which nothing has `begun` is removed by it. `chores` keep its store in order."""
 
     journal: Journal
     blobs: Blobs
     finish: Callable[[], None]
     begun: bool
+    chores: tuple[Chore, ...] = ()
 
     async def close(self) -> None:
         await self.journal.close()
@@ -53,7 +56,8 @@ async def open_session(options: TaskOptions, folder: Path, contract: str) -> Ses
         if not session.begun:
             sessions.remove(session.journal.session)
 
-    session = Session(journal, sessions.blobs, finish, options.resume is not None)
+    chores = (Chore("unfinished outputs", lambda: sessions.blobs.remove_unfinished(time.time() - DAY)),)
+    session = Session(journal, sessions.blobs, finish, options.resume is not None, chores)
     return session
 
 
