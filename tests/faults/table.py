@@ -50,6 +50,8 @@ TWIN = {**call("execute_command", command=BAD), "id": "same"}
 SAID = {"text": "I am about to make the file, in the way that was asked for."}
 XML = f"<execute_command><command>{BAD}</command></execute_command>"
 OVERFLOW = http(400, None, says="context_overflow", tokens=210_000)
+SIX = tuple(shell(f"seq {number}000 {number}400") for number in range(1, 7))
+SILENCE = "[timeouts]\nfirst_event = 1.0\nidle = 1.0\n"
 PAGE = "<html><h1>Service Unavailable</h1></html>"
 PARSES = {"google": "such a call arrives as `MALFORMED_FUNCTION_CALL`, since Google parses arguments itself"}
 ONLY_PARSED = {
@@ -74,7 +76,13 @@ FAULTS = (
     Fault("cut_args_clean", "a stream that ends in the arguments, in good order", cut("clean", **shell(BAD)), 0),
     Fault("cut_text", "a connection that drops in the text", cut("drop", **SAID)),
     Fault("cut_text_clean", "a stream that ends in the text, in good order", cut("clean", **SAID)),
-    Fault("stall20", "silence for 20 seconds in a call", ({**shell(BAD), "fault": {"kind": "stall", "seconds": 20}},), 0),
+    Fault(
+        "stall20",
+        "silence for 20 seconds in a call",
+        ({**shell(BAD), "fault": {"kind": "stall", "seconds": 20}},),
+        0,
+        config=SILENCE,
+    ),
     Fault("malformed_args", "arguments that are no JSON", MALFORMED, 0, own_way=PARSES),
     Fault("truncated_args", "arguments that end at the output limit", TRUNCATED, 0, own_way=PARSES),
     Fault("empty", "an empty text", ({"text": ""},)),
@@ -100,9 +108,7 @@ FAULTS = (
     ),
     Fault("double_encoded_lax", "`double_encoded` from a server that takes them back", ENCODED, 1, lax=True, without=ONLY_PARSED),
     Fault("dup_ids_lax", "`dup_ids` from a server that takes them back", ({"calls": [TWIN, TWIN]},), 2, lax=True),
-    Fault(
-        "context_late", "an overflow after six calls with output", (*(shell(f"seq {n}000 {n}400") for n in range(1, 7)), OVERFLOW)
-    ),
+    Fault("context_late", "an overflow after six calls with output", (*SIX, OVERFLOW), shrinks=True),
 )
 BY_NAME = {fault.name: fault for fault in FAULTS}
 CELLS = [(fault.name, dialect) for fault in FAULTS for dialect in DIALECTS if dialect not in fault.without]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.wire import MAKE, Home, ends
+from tests.e2e.wire import MAKE, Home, Step, ends
 from tests.judge import violations
 
 from .table import BY_NAME, CELLS, Fault
@@ -23,15 +23,33 @@ def left(fault: Fault) -> dict[str, str]:
     return {"ok.txt": "ok\n"} | ({"bad.txt": "ran\n" * fault.runs} if fault.runs else {})
 
 
+HAND_OVER = """\
+## Progress
+- Six commands ran.
+## Decisions
+- None.
+## Open TODOs
+- Make ok.txt.
+## Constraints/Rules
+- None.
+## Pending user asks
+- Make ok.txt.
+## Exact identifiers
+- ok.txt"""
+SUMMARY: Step = {"when": {"system": "hand-over"}, "text": HAND_OVER, "times": "always"}
+"""What is answered to a request for a summary, whenever one comes."""
+
+
 @pytest.mark.parametrize(("name", "dialect"), [pytest.param(*cell, id="-".join(cell)) for cell in CELLS])
 def test_the_work_is_done_and_every_request_is_valid(tmp_path: Path, name: str, dialect: str) -> None:
     fault = BY_NAME[name]
     home = Home(tmp_path)
-    validate = None if fault.lax else violations
-    played = home.play(dialect, *fault.steps, MAKE, ends(), config=fault.config, validate=validate)
+    script = (*fault.steps, MAKE, ends(), SUMMARY)
+    played = home.play(dialect, *script, config=fault.config, validate=None if fault.lax else violations)
 
     assert played.complaints(shrunk=fault.shrinks) == []
     assert (played.code, files(home.folder)) == (0, left(fault)), played.err
     assert (played.result["outcome"], played.result["result"]) == ("finished", "Made it.")
-    often = [step.get("times", 1) for step in fault.steps] + [1, 1]
-    assert played.steps == [number for number, times in enumerate(often, 1) for _ in range(times)]
+    order = [number for number, step in enumerate(script[:-1], 1) for _ in range(step.get("times", 1))]
+    assert [step for step in played.steps if step != len(script)] == order
+    assert len(played.steps) - len(order) <= (8 if fault.shrinks else 0)
