@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -157,9 +157,14 @@ class SqliteJournal:
 
 def create_journal(path: Path, opened: SessionOpened, lease: FileLease) -> SqliteJournal:
     """Make the file at `path` and write the first record. Raises FileExistsError, StoreError."""
+    return restore_journal(path, Chain(path.stem).following((opened,), MAIN.encode()), lease)
+
+
+def restore_journal(path: Path, rows: Iterable[Row], lease: FileLease) -> SqliteJournal:
+    """Make the file at `path` with records that follow from each other. Raises FileExistsError, StoreError."""
     os.close(open_file(path, os.O_RDWR | os.O_CREAT | os.O_EXCL))
     try:
-        return _begin(path, path.stem, opened, lease)
+        return _filled(path, rows, path.stem, lease)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
@@ -196,17 +201,19 @@ def open_journal(path: Path, lease: FileLease) -> SqliteJournal:
 
 def memory_journal(folder: str, contract: str) -> SqliteJournal:
     """A journal that is gone when it is closed (`--no-session`)."""
-    return _begin(None, new_id(time.time()), SessionOpened(FORMAT, __version__, folder, contract), None)
+    session = new_id(time.time())
+    opened = SessionOpened(FORMAT, __version__, folder, contract)
+    return _filled(None, Chain(session).following((opened,), MAIN.encode()), session, None)
 
 
-def _begin(path: Path | None, session: str, opened: SessionOpened, lease: FileLease | None) -> SqliteJournal:
+def _filled(path: Path | None, rows: Iterable[Row], session: str, lease: FileLease | None) -> SqliteJournal:
+    """A journal of these rows, all of them or none."""
     import sqlite3
 
     connection = None
     try:
         connection, mode = connect_new(path)
         chain = Chain(session)
-        rows = chain.following((opened,), MAIN.encode())
         connection.execute("BEGIN IMMEDIATE")
         for statement in SCHEMA:
             connection.execute(statement)

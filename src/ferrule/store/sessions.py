@@ -2,17 +2,19 @@
 
 import re
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from ferrule import __version__
-from ferrule.types.errors import LeaseHeld, StoreError
+from ferrule.types.errors import LeaseHeld, StoreError, UsageError
 from ferrule.types.records import SessionOpened
 
 from .blobs import FileBlobs
+from .chain import Row
 from .ids import SHAPE, match, new_id
 from .index import SessionInfo, read_index, summarize
-from .journal import SqliteJournal, create_journal, open_journal
+from .journal import SqliteJournal, create_journal, open_journal, restore_journal
 from .lease import FileLease, Former, seize_lease, take_lease
 from .private import make_folder, sync_folder
 from .reading import FORMAT, JournalReader
@@ -32,13 +34,24 @@ class Sessions:
 
     def create(self, folder: str, contract: str) -> SqliteJournal:
         """A new session in a project folder, open for writing, its first record written."""
+        self._make_folders()
         try:
-            if not self.state.exists():
-                make_folder(self.state)
-            make_folder(self._folder)
             return self._create(SessionOpened(FORMAT, __version__, folder, contract))
         except OSError as error:
             raise StoreError(f"No session can be made in {self.state}: {error.strerror}.") from error
+
+    async def restore(self, id: str, rows: Iterable[Row]) -> None:
+        """Make a session of records that were checked. Raises UsageError where there is one with this id, StoreError."""
+        self._make_folders()
+        lease = take_lease(self._lock(id))
+        try:
+            journal = restore_journal(self._journal(id), rows, lease)
+            sync_folder(self._folder)
+            await journal.close()
+        except FileExistsError:
+            raise UsageError(f"Session {id} is here already. Nothing was imported.") from None
+        finally:
+            lease.release()
 
     def open(self, written: str) -> SqliteJournal:
         """Open for writing. Raises UsageError for an unknown or ambiguous id, LeaseHeld, StoreError."""
@@ -124,6 +137,14 @@ class Sessions:
         except BaseException:
             lease.release()
             raise
+
+    def _make_folders(self) -> None:
+        try:
+            if not self.state.exists():
+                make_folder(self.state)
+            make_folder(self._folder)
+        except OSError as error:
+            raise StoreError(f"No session can be made in {self.state}: {error.strerror}.") from error
 
     def _create(self, opened: SessionOpened) -> SqliteJournal:
         while True:

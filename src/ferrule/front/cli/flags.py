@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 RUN = "run"
 COMMANDS = {
-    "sessions": ("list", "show", "search", "export", "compact", "rm"),
+    "sessions": ("list", "show", "search", "export", "import", "compact", "rm"),
     "replay": (),
     "trace": (),
     "receipt": ("verify",),
@@ -18,6 +18,7 @@ COMMANDS = {
 TAKES = {
     **dict.fromkeys(("sessions show", "sessions export", "sessions compact", "sessions rm", "replay", "trace"), "ID"),
     "sessions search": "TEXT",
+    "sessions import": "EXPORT",
     "receipt verify": "FILE",
 }
 """The one word that follows a command; no other command takes one."""
@@ -25,6 +26,7 @@ TAKES = {
 NEEDS = {
     "ID": "a session: ferrule {} ID (ferrule sessions list shows them)",
     "TEXT": "what to look for: ferrule {} TEXT",
+    "EXPORT": "an exported session: ferrule {} FILE (written by ferrule sessions export ID --format jsonl)",
     "FILE": "a receipt: ferrule {} FILE (written by --receipt FILE)",
 }
 

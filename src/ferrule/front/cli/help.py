@@ -36,7 +36,7 @@ Review
   review [--base REF | --staged | --commit SHA] [--fail-on SEVERITY] [PATH…]
                            of the working tree; by checks if there is no model
 Commands
-  sessions list [--all] | show ID | search TEXT [--all] | rm ID
+  sessions list [--all] | show ID | search TEXT [--all] | rm ID | import FILE
   sessions export ID [--format markdown|jsonl] [-o, --output FILE]
   sessions compact ID [--focus TEXT]   summarise what was said longest ago
   receipt verify FILE [--journal EXPORT]   replay ID [--until SEQ] [--speed N]

@@ -1,4 +1,4 @@
-"""`ferrule sessions list | show ID | search TEXT | export ID | compact ID | rm ID`."""
+"""`ferrule sessions list | show ID | search TEXT | export ID | import FILE | compact ID | rm ID`."""
 
 import asyncio
 import time
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ferrule.task.sessions import SessionInfo, StoredSession, list_sessions, read_session, read_session_part, remove_session
+from ferrule.task.sessions import SessionInfo, StoredSession, list_sessions, read_session_part, remove_session
 from ferrule.types.messages import Assistant, Image, Text, ToolCall, ToolResult, User
 from ferrule.types.records import Answered, AssistantSaid, CallFinished, Entry, RunEnded, Shrunk, UserSaid
 
@@ -38,9 +38,10 @@ def sessions(invocation: Invocation, environ: Mapping[str, str]) -> int:
             from .compact import compact
 
             return compact(invocation, environ)
+        case "import":
+            return _import(environ, Path(invocation.words[0]).expanduser(), json)
         case "show":
-            stored = asyncio.run(read_session(environ, invocation.words[0]))
-            return deliver(_as_json({"session": stored.info, "records": stored.records}) if json else conversation(stored))
+            return _show(environ, invocation.words[0], json)
         case _:
             removed = remove_session(environ, invocation.words[0])
             return deliver(_as_json({"removed": removed}) if json else f"removed {removed}\n")
@@ -89,6 +90,29 @@ def hits(found: "Sequence[Hit]") -> str:
         times = f" ({hit.times} times)" if hit.times > 1 else ""
         text += f"  {hit.seq:>5}  {one_line(hit.place, WIDTH)}{times}: {one_line(hit.snippet, 2 * WIDTH)}\n"
     return text
+
+
+def _show(environ: Mapping[str, str], written: str, json: bool) -> int:
+    """Exit code 1 where the journal is damaged; what stands before the damage is shown."""
+    stored, problem = asyncio.run(read_session_part(environ, written))
+    if problem:
+        standard_error().text(f"ferrule: only the first {len(stored.records)} records can be read: {clean(problem)}\n")
+    shown = _as_json({"session": stored.info, "records": stored.records}) if json else conversation(stored)
+    return deliver(shown, 1 if problem else 0)
+
+
+def _import(environ: Mapping[str, str], path: Path, json: bool) -> int:
+    """Exit code 1 where records of the file were left out. Raises UsageError, StoreError."""
+    from ferrule.task.sessions.importing import import_export
+
+    found = asyncio.run(import_export(environ, path))
+    for trouble in found.troubles:
+        standard_error().text(f"ferrule: line {trouble.line}: {clean(trouble.why)}\n")
+    code = 1 if found.left_out else 0
+    if json:
+        return deliver(_as_json(found), code)
+    lost = f", {found.left_out} lines left out" if found.left_out else ""
+    return deliver(f"imported {found.session}: {found.records} records{lost}\n", code)
 
 
 def _export(invocation: Invocation, environ: Mapping[str, str]) -> int:

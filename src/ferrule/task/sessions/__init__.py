@@ -25,17 +25,11 @@ def list_sessions(environ: Mapping[str, str], folder: Path | None) -> tuple[Sess
     return _sessions(environ).list(None if folder is None else spell(str(folder.resolve())))
 
 
-async def read_session(environ: Mapping[str, str], written: str) -> StoredSession:
-    """A session by its id or a prefix. Raises UsageError for an unknown or ambiguous one, StoreError for a damaged one."""
-    found = _sessions(environ)
-    id = found.find(written)
-    read = tuple([record async for record in found.reader(id).records()])
-    info = next(info for info in found.list() if info.id == id)
-    return StoredSession(info, read)
-
-
 async def read_session_part(environ: Mapping[str, str], written: str) -> tuple[StoredSession, str]:
-    """As `read_session`; of a damaged one what stands before the damage, and why there is no more."""
+    """A session by its id or a prefix; of a damaged one what stands before the damage, and why there is no more.
+
+    Raises UsageError for an unknown or ambiguous one, StoreError where not even the first record can be read.
+    """
     found = _sessions(environ)
     id = found.find(written)
     info = next(info for info in found.list() if info.id == id)
