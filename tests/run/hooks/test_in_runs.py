@@ -120,3 +120,17 @@ def test_a_command_that_passes_its_bound_is_ended_with_all_it_started_and_the_ru
     assert found.result.outcome is Outcome.FINISHED
     assert found.entries(CallFinished)[0].result.text.startswith("Timed out: execute_command gave no result within 0.5 s")
     assert not [each for each in psutil.process_iter(["cmdline"]) if "61.0735" in (each.info["cmdline"] or [])]
+
+
+def test_before_each_request_a_hook_may_add_a_note_or_stop_the_run(tmp_path: Path) -> None:
+    noting = hook("before_model", "cat > asked.json; test -e a.txt || echo Write a.txt first.")
+    found = ran(tmp_path, WRITE, ends(), hooks=(noting,))
+    assert found.result.outcome is Outcome.FINISHED
+    assert [entry.message.parts[0].text for entry in found.entries(UserSaid) if entry.origin == "hook"] == ["Write a.txt first."]
+    asked = json.loads((tmp_path / "project" / "asked.json").read_text())
+    assert (asked["event"], asked["messages"]) == ("before_model", 4)
+    assert '"path":"a.txt"' in asked["last"]
+    stopping = hook("before_model", "test ! -e a.txt || { echo enough >&2; exit 2; }", name="brake")
+    found = ran(tmp_path, WRITE, ends(), hooks=(stopping,))
+    assert (found.result.outcome, found.result.error) == (Outcome.FAILED, "The hook brake blocked it: enough")
+    assert found.result.turns == 0
