@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from ferrule.providers.base import Endpoint, Provider
 from ferrule.types.fault import Fault, FaultCode
+from ferrule.types.records import ModelChosen
 from ferrule.types.request import Request
 from ferrule.types.stream import StreamEvent
 
@@ -19,7 +20,7 @@ LONG: frozenset[FaultCode] = frozenset({"billing", "quota"})
 FOR_GOOD: frozenset[FaultCode] = frozenset({"auth_permanent", "model_not_found"})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Candidate:
     """One model with one of its keys. `model` numbers the models, `key` the keys of this one, both from 1."""
 
@@ -28,10 +29,13 @@ class Candidate:
     key: int = 1
 
     @property
-    def name(self) -> str:
+    def chosen(self) -> ModelChosen:
         endpoint = self.provider.endpoint
-        name = endpoint.asked or endpoint.name
-        return name if self.key == 1 else f"{name} with key {self.key}"
+        return ModelChosen(endpoint.asked or endpoint.name, endpoint.base_url)
+
+    @property
+    def name(self) -> str:
+        return self.chosen.model if self.key == 1 else f"{self.chosen.model} with key {self.key}"
 
 
 class Reduced:

@@ -5,7 +5,6 @@ from ferrule.attempt.ledger import IDLE_IN_A_ROW, Cause
 from ferrule.types.fault import Fault
 from ferrule.types.messages import Text
 from ferrule.types.outcome import Outcome
-from ferrule.types.records import ModelChosen
 from ferrule.types.stream import Failed
 
 from .backoff import next_delay, too_long
@@ -40,8 +39,7 @@ async def fail_over(state: State, result: AttemptResult) -> Decision | None:
     lineup.move(to, fault)
     decision = await state.again(result.failed, to=to.name)
     if to.model != left.model:
-        endpoint = to.provider.endpoint
-        await state.setup.log.add(ModelChosen(endpoint.asked or endpoint.name, endpoint.base_url))
+        await state.setup.log.add(to.chosen)
     return decision
 
 

@@ -36,12 +36,19 @@ STEPS: tuple[Step, ...] = (
 class Run(State):
     async def drive(self) -> Conclusion:
         """Attempts until there is a conclusion. Raises LeaseLost and StoreError; cancellation passes through."""
-        self.setup.lineup.begin()
+        await self.choose()
         while True:
             result = await self.attempt()
             decision = await self.after(result)
             if isinstance(decision, Conclusion):
                 return decision
+
+    async def choose(self) -> None:
+        """Who had to be left alone may be free again, or the other way round."""
+        setup, chosen = self.setup, self.setup.lineup.begin().chosen
+        last = setup.log.conversation.model
+        if last is None or (last.model, last.endpoint) != (chosen.model, chosen.endpoint):
+            await setup.log.add(chosen)
 
     async def attempt(self) -> AttemptResult:
         setup, self.once = self.once or self.setup, None
