@@ -112,10 +112,12 @@ WRONG = {
     "sessions": "ferrule sessions needs one of: list, show, search, export, import, compact, rm",
     "sessions ls": '"sessions ls" is no command; known: '
     "sessions list, sessions show, sessions search, sessions export, sessions import, sessions compact, sessions rm",
-    "sessions import": "sessions import needs an exported session: ferrule sessions import FILE (written by ferrule sessions export",
+    "sessions import": "sessions import needs an exported session: ferrule sessions import FILE "
+    "(written by ferrule sessions export ID --format jsonl)",
     "-p x --if-busy wait": "--if-busy says what happens when a session to go on with is open elsewhere; add -c or -r ID",
     "-c --if-busy steal": '--if-busy must be one of wait, read, take, not "steal"',
-    "review -c --if-busy read": "ferrule review takes --if-busy wait or take",
+    "review -c --if-busy read": "ferrule review takes --if-busy wait or take; "
+    "what a review elsewhere did tells ferrule replay ID",
     "sessions show": "sessions show needs a session: ferrule sessions show ID (ferrule sessions list shows them)",
     "sessions rm a b": 'sessions rm does not take "b"',
     "doctor now": 'doctor does not take "now"',
