@@ -47,7 +47,6 @@ def project(tmp_path: Path) -> Project:
 
 
 def test_a_session_is_compacted_on_demand_and_goes_on(project: Project):
-    """450"""
     model = project.model(*reading(12), ends("Read."), ends("Gone on."), summarised())
     assert project.run("-p", "Read all pages, never page13.", "--model", model).code == 0
     (session,) = project.sessions
@@ -70,7 +69,6 @@ def test_a_session_is_compacted_on_demand_and_goes_on(project: Project):
 
 
 def test_compacting_from_another_folder_finds_the_session(project: Project, tmp_path: Path):
-    """451"""
     model = project.model(*reading(12), ends(), summarised())
     project.run("-p", "Read all pages.", "--model", model)
     (session,) = project.sessions
@@ -92,7 +90,6 @@ def test_compacting_from_another_folder_finds_the_session(project: Project, tmp_
     ],
 )
 def test_what_could_not_be_compacted_says_why_and_stays_as_it_was(project: Project, pages_read, step, code, says):
-    """452"""
     model = project.model(*reading(pages_read), ends(), ends("Gone on."), step)
     project.run("-p", "Read the pages.", "--model", model)
     (session,) = project.sessions
@@ -105,7 +102,6 @@ def test_what_could_not_be_compacted_says_why_and_stays_as_it_was(project: Proje
 
 
 def test_a_focus_that_is_no_focus_is_a_wrong_command_line(project: Project):
-    """453"""
     project.run("-p", "x", "--model", project.model(ends()))
     (session,) = project.sessions
     ran = project.run("sessions", "compact", session, "--focus", "x" * 4_001)
