@@ -42,10 +42,11 @@ def test_from_the_third_request_on_no_mixture_is_estimated_worse_than_by_a_tenth
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_without_any_report_the_error_is_less_than_two_fifths(kind: str) -> None:
+def test_without_any_report_the_error_is_less_than_a_quarter_and_in_other_scripts_than_a_third(kind: str) -> None:
     request = session(thirds(kind))[-1]
+    most = 1 / 3 if kind in ("chinese", "japanese", "korean", "russian") else 1 / 4
     for counting in TOKENIZERS.values():
-        assert Estimator().estimate(request) == pytest.approx(report(request, counting).prompt, rel=0.4)
+        assert Estimator().estimate(request) == pytest.approx(report(request, counting).prompt, rel=most)
 
 
 def test_what_was_reported_is_taken_as_exact() -> None:
@@ -91,22 +92,22 @@ def test_a_request_that_has_shrunk_is_estimated_in_proportion() -> None:
 
 
 @pytest.mark.parametrize(
-    "more",
+    ("more", "least"),
     [
-        {"system": ("Be brief and exact.",)},
-        {"tools": (ToolSchema("search", "Searches.", '{"type":"object"}'),)},
-        {"messages": (User((Image("image/png", "AAAA"),)),)},
-        {"messages": (Assistant((Reasoning("Let me think about it."),), "end", "m"),)},
-        {"messages": (Assistant((Reasoning("", Opaque("anthropic", "m", "x" * 600)),), "end", "m"),)},
-        {"messages": (Assistant((ToolCall("call_1", "search", '{"text": "needle"}'),), "calls", "m"),)},
-        {"messages": (Results((ToolResult("call_1", "search", "ok", (Text("found"), Image("image/png", "AAAA"))),)),)},
+        ({"system": ("Be brief and exact.",)}, 4),
+        ({"tools": (ToolSchema("search", "Searches.", '{"type":"object"}'),)}, 15),
+        ({"messages": (User((Image("image/png", "AAAA"),)),)}, 1_600),
+        ({"messages": (Assistant((Reasoning("Let me think about it."),), "end", "m"),)}, 8),
+        ({"messages": (Assistant((Reasoning("", Opaque("anthropic", "m", "x" * 600)),), "end", "m"),)}, 100),
+        ({"messages": (Assistant((ToolCall("call_1", "search", '{"text": "needle"}'),), "calls", "m"),)}, 20),
+        ({"messages": (Results((ToolResult("call_1", "search", "ok", (Text("found"), Image("image/png", "AAAA"))),)),)}, 1_600),
     ],
 )
-def test_everything_that_is_sent_counts(more: dict[str, tuple[object, ...]]) -> None:
+def test_everything_that_is_sent_counts(more: dict[str, tuple[object, ...]], least: int) -> None:
     base = Request((), (User((Text("go"),)),))
     fields = {name: getattr(base, name) + added for name, added in more.items()}
     grown = Request(**{"system": (), "messages": base.messages, **fields})
-    assert Estimator().estimate(grown) > Estimator().estimate(base) + 4
+    assert least <= Estimator().estimate(grown) - Estimator().estimate(base) <= 2 * least
 
 
 TEXTS = st.one_of(st.text(max_size=60), st.sampled_from([text for kind in KINDS for text in thirds(kind)]))

@@ -224,6 +224,29 @@ def test_only_as_many_of_the_oldest_are_cut_as_it_takes() -> None:
     assert [cut.call_id for cut in planned.cuts] == [oldest]
 
 
+def test_all_are_cut_where_the_characters_of_the_oldest_are_hardly_any_tokens() -> None:
+    talk = Talk()
+    talk.says("go")
+    ids = talk.turn("\n" * 40_000) + talk.turn(text(40_000))
+    talk.answers("done")
+    asked = request(talk, 23_000)
+    planned = plan(asked, talk.conversation, reporting(asked, at_border(32_000, 8_000, 3_000)), 32_000, 8_000)
+    assert planned.route == "truncate_tool_results"
+    assert [cut.call_id for cut in planned.cuts] == list(ids)
+
+
+def test_what_comes_in_is_cut_beside_what_was_sent() -> None:
+    talk = old_results(30_000)
+    talk.says("go on")
+    (fresh,) = talk.turn(text(90_000))
+    asked = request(talk, 46_000)
+    planned = plan(asked, talk.conversation, Estimator(), 32_000, 2_000)
+    assert planned.route == "truncate_tool_results"
+    sizes = {cut.call_id: cut.head + cut.tail for cut in planned.cuts}
+    assert len(sizes) == 2
+    assert 10_000 < sizes[fresh] < 16_000
+
+
 def test_what_was_cut_earlier_is_not_cut_again() -> None:
     talk = old_results(30_000, 30_000)
     asked = request(talk)

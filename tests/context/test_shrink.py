@@ -61,6 +61,19 @@ def test_a_message_that_did_not_change_is_the_same_object_in_every_view() -> Non
     assert all(map(is_, after[:-1], shrinking.of(talk.conversation)))
 
 
+def test_two_results_of_one_turn_may_be_cut_one_after_the_other() -> None:
+    talk, shrinking = Talk(), Shrinking()
+    talk.says("go")
+    ids = talk.turn(LONG, LONG)
+    shown = []
+    for id in ids:
+        talk.shrinks(Shrunk("preflight", (Cut(id, 300, 200),)))
+        results = shrinking.of(talk.conversation)[-1]
+        assert isinstance(results, Results)
+        shown.append([len(part.text) < 1_000 for part in results.parts])
+    assert shown == [[True, False], [True, True]]
+
+
 def test_a_result_that_comes_later_into_a_cut_message_is_shown() -> None:
     talk, shrinking = Talk(), Shrinking()
     talk.says("go")

@@ -120,9 +120,10 @@ def test_head_and_tail_end_with_lines() -> None:
 
 
 def test_a_line_end_far_from_the_cut_is_not_sought() -> None:
-    cut = shorten(result("short\n" + "x" * 9_000 + "\n" + "y" * 150), 4_000)
+    cut = shorten(result("x" * 2_500 + "\n" + "x" * 9_000 + "\n" + "y" * 150), 4_000)
     assert cut is not None
     assert cut.head > 3_000
+    assert cut.tail > 300
 
 
 def test_a_result_within_the_cap_is_left_alone() -> None:

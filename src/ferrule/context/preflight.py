@@ -46,8 +46,7 @@ class Plan(Struct, frozen=True):
 
 def prompt_budget(window: int, reserve: int) -> int:
     """Tokens for the prompt: the window without the reserve for the answer, yet never less than a useful prompt needs."""
-    least = max(min(PROMPT, window // 2), min(PROMPT, window - 1))
-    return window - min(reserve, window - least)
+    return window - min(reserve, window - min(PROMPT, window - 1))
 
 
 def plan(request: Request, conversation: Shrinkable, estimator: Estimator, window: int | None, reserve: int) -> Plan:

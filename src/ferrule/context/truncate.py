@@ -126,7 +126,7 @@ def _level(lengths: Sequence[int], most: int) -> int:
 def sizes_under_pressure(lengths: Mapping[str, int], most: int, wanted: int | None = None) -> dict[str, int]:
     """Sizes that free at least `wanted` characters, or as many as can be (None), oldest first.
 
-    First each result comes down to `most`; then, if there are several, all of them together, each keeping `KEPT`.
+    First each result comes down to `most`; then all of them together, each keeping `KEPT`.
     """
     sizes: dict[str, int] = {}
     freed = 0
@@ -136,7 +136,7 @@ def sizes_under_pressure(lengths: Mapping[str, int], most: int, wanted: int | No
         if length > most:
             sizes[id] = most
             freed += length - most
-    excess = sum(lengths.values()) - freed - most if len(lengths) > 1 else 0
+    excess = sum(lengths.values()) - freed - most
     for id, length in lengths.items():
         if excess <= 0 or (wanted is not None and freed >= wanted):
             return sizes
