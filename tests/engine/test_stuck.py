@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from ferrule.attempt.stuck import FAILING, FRUITLESS, POLLING, SAME, UNKNOWN, WINDOW, Babble, Loop, Repetition, steady
+from ferrule.attempt.stuck import FAILING, FRUITLESS, POLLING, SAME, UNKNOWN, Loop, Repetition, steady
 from ferrule.types.messages import Text, ToolCall, ToolResult
 
 KNOWN = ("read_file", "edit", "execute_command", "write_to_file")
@@ -135,16 +135,3 @@ def test_a_run_in_which_nothing_succeeds_is_stopped_whatever_it_tries():
     assert seen(*denied) == "." * 9 + "w" * 10 + "S"
     assert FRUITLESS == (10, 20)
     assert seen(*denied[:19], turn("read_file", "x"), *denied[:9]) == "." * 9 + "w" * 10 + "." * 10
-
-
-def test_a_passage_without_end_is_noticed_while_it_streams():
-    watch = Babble()
-    line = "I will now check the file again. "
-    fed = [watch.feed(line) for _ in range(WINDOW // len(line) + 40)]
-    assert True in fed
-    assert fed.index(True) * len(line) < WINDOW + 1000
-
-
-def test_a_long_answer_that_goes_on_is_no_passage_without_end():
-    watch = Babble()
-    assert not any(watch.feed(f"| row {n} | the same words in every row of a long table | {n * 7} |\n") for n in range(2000))

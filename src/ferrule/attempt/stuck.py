@@ -160,26 +160,3 @@ def _loop(bound: Bound, count: int, why: str, advice: str) -> Loop | None:
 def _path(arguments: str) -> str:
     given, _ = json.loads(arguments)
     return json.string(given, "path") or json.string(given, "file_path")
-
-
-PERIOD = 500
-WINDOW = 4000
-PROBE = 64
-
-
-@dataclass
-class Babble:
-    """Watches the text of one answer while it streams: the same passage over and over, without end."""
-
-    tail: str = ""
-    unseen: int = 0
-
-    def feed(self, text: str) -> bool:
-        """Whether the last 4,000 characters are one passage of at most 500, repeated."""
-        self.tail = (self.tail + text)[-WINDOW:]
-        self.unseen += len(text)
-        if len(self.tail) < WINDOW or self.unseen < PERIOD:
-            return False
-        self.unseen = 0
-        period = WINDOW - PROBE - self.tail.rfind(self.tail[-PROBE:], 0, WINDOW - 1)
-        return period <= PERIOD and self.tail[period:] == self.tail[:-period]

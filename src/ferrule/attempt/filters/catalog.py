@@ -8,6 +8,7 @@ from ferrule.context.portable import portable
 from ferrule.providers.base import Endpoint
 from ferrule.stream.filter import Answering, Filter, OnEvents, OnMessages, Sending
 from ferrule.stream.inbound import arguments, calls, names
+from ferrule.stream.inbound.endless import Endless
 from ferrule.stream.inbound.stops import Stops
 from ferrule.stream.inbound.whole import WholeAnswer, each_call
 from ferrule.types.messages import Message
@@ -117,5 +118,12 @@ FILTERS: tuple[Filter, ...] = (
         touches=("parts",),
         after=("unknown-tools",),
         begin=lambda answering: WholeAnswer("blanks", calls.without_blanks),
+    ),
+    OnEvents(
+        name="endless",
+        does="breaks off an answer that says one passage over and over",
+        touches=("end",),
+        begin=lambda answering: Endless(),
+        ends=True,
     ),
 )
