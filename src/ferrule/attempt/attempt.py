@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from msgspec.structs import replace
+
 from ferrule.context.preflight import Plan
 from ferrule.providers.base import Endpoint
 from ferrule.types import json
@@ -38,7 +40,7 @@ class AttemptResult:
     """How the attempt ended. `failed` is set when `how` is failed, `message` when it yielded, `why` when something stopped it.
 
     Of `shrunk` and `overflow` nothing was submitted last: results were cut, so that the next request fits, or it takes a
-    compaction; `tokens` is then the size that was estimated.
+    compaction. `tokens` is the size that was estimated for the last request, where it got no answer.
     """
 
     how: How
@@ -147,7 +149,7 @@ class _Attempt:
             request = self.fitting.limited(request, planned, self.endpoint)
         match planned:
             case Plan(route="fits", cuts=()):
-                return await self.submit(request)
+                return await self.submit(request, planned.after)
             case Plan(route="fits"):
                 return None
             case Plan(route="truncate_tool_results", estimate=tokens):
@@ -173,7 +175,9 @@ class _Attempt:
             await self.setup.log.add(*(UserSaid(User((Text(note),)), "hook") for note in notice.notes))
             return notice.block or ""
 
-    async def submit(self, request: Request) -> AttemptResult | None:
+    async def submit(self, request: Request, tokens: int) -> AttemptResult | None:
+        """The provider ends the call by itself when the run's time is up: both go by one clock."""
+        request = replace(request, seconds=self.ledger.remaining())
         began = time.monotonic()
         with self.phases.step("submit"):
             terminal, repairs = await call_model(self.setup, request)
@@ -183,7 +187,7 @@ class _Attempt:
             self.unanswered = terminal.usage
             if repairs:
                 await self.setup.log.add(*repairs)
-            return self.result("failed", failed=terminal)
+            return self.result("failed", failed=terminal, tokens=tokens)
         return await self.act_on(terminal, repairs, time.monotonic() - began)
 
     async def act_on(self, done: Done, repairs: tuple[Repaired, ...], seconds: float) -> AttemptResult | None:

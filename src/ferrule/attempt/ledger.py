@@ -71,8 +71,8 @@ IDLE_IN_A_ROW = 5
 class Ledger:
     """Counts one run. Failed calls count too: what a provider billed is spent, whatever came of it.
 
-    `spent` is the money that is known: one call whose cost nobody told makes `usage.cost` unknown, but lifts no limit. `prompt`
-    is the size of the last request that a provider counted, in tokens. `bounds` take the place of those in `CAUSES`.
+    `spent` is the money that is known: one call whose cost nobody told makes `usage.cost` unknown, but lifts no limit. `bounds`
+    take the place of those in `CAUSES`.
     """
 
     limits: Limits
@@ -84,7 +84,6 @@ class Ledger:
     calls: int = 0
     retries: int = 0
     idle: int = 0
-    prompt: int = 0
 
     def __post_init__(self) -> None:
         self.started = self.clock()
@@ -95,7 +94,6 @@ class Ledger:
         self.calls += 1
         self.usage = self.usage.plus(usage)
         self.spent += usage.cost or 0.0
-        self.prompt = usage.prompt or self.prompt
 
     def bound(self, cause: Cause) -> Bound:
         return self.bounds.get(cause, CAUSES[cause])

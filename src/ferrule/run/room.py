@@ -44,11 +44,11 @@ async def results_were_cut(state: State, result: AttemptResult) -> Decision | No
 
 
 async def compact_after_timeout(state: State, result: AttemptResult) -> Decision | None:
-    """Only the prompt's tokens count, not those of the answer."""
+    """Only the prompt's tokens count, as estimated from what was reported for earlier ones."""
     window = state.setup.provider.endpoint.profile.window
     if result.failed is None or result.failed.fault.code not in TIMEOUTS or window is None:
         return None
-    if state.ledger.prompt / window <= FULL or not state.ledger.may("timeout") or state.ledger.remaining() == 0.0:
+    if (result.tokens or 0) / window <= FULL or not state.ledger.may("timeout") or state.ledger.remaining() == 0.0:
         return None
     from .compaction import Compacted, compact
 

@@ -14,8 +14,12 @@ Says = Literal[
     "overloaded",
     "server_error",
     "timeout",
+    "idle_timeout",
     "model_not_found",
     "bad_request",
+    "signature",
+    "effort",
+    "quota",
     "context_overflow",
     "refused",
 ]
