@@ -95,6 +95,17 @@ def test_a_new_process_knows_which_conditional_steps_were_played(tmp_path: Path)
     assert said(play(provider(path), GO, answer, GO)) == "end"
 
 
+def test_a_new_process_that_is_first_asked_for_a_summary_goes_on_where_the_conversation_stands(tmp_path: Path) -> None:
+    summary = {"text": "short", "when": {"last_user": "summarise"}, "times": "always"}
+    path = write(tmp_path, CALL, {"text": "one"}, {"text": "two"}, summary)
+    player = provider(path)
+    first = done(player)
+    second = done(player, GO, first, results(first, "r"))
+    resumed = provider(path)
+    assert said(play(resumed, User((Text("summarise it"),)))) == "short"
+    assert said(play(resumed, GO, second, GO)) == "two"
+
+
 @pytest.mark.parametrize(
     "bad", [{"text": "x", "stop": "length"}, {"calls": [{"name": "f", "arguments": "{"}]}, {"text": None}, FAIL]
 )

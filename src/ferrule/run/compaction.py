@@ -166,7 +166,7 @@ class _Compaction:
         """The summary and the message that it reaches up to; of a turn that the cut splits, a shorter one behind it."""
         messages, (cut, turn) = self.conversation.messages, plan.cut
         listed = " ".join((*facts.read, *facts.changed))
-        names = missing(wanted(messages[plan.begin : cut], messages[cut:]), listed)
+        names = missing(wanted(messages[:cut], messages[cut:]), listed)
         before = said_in(self.conversation.compacted.summary) if self.conversation.compacted is not None else ""
         split = turn < cut
         main = await summariser.write("handover", self.chunks(plan, plan.begin, turn), plan.begin, before, () if split else names)

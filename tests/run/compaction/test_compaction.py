@@ -244,6 +244,19 @@ def test_identifiers_that_are_left_out_are_asked_for_once_and_then_listed(tmp_pa
     assert "3f9c2ab81d" not in record
 
 
+def test_a_second_summary_is_held_to_the_identifiers_of_the_first_part_too(tmp_path):
+    said = [person("See https://example.org/spec/7 first."), *turns(30)]
+
+    async def work(case: Case):
+        await case.compact()
+        await case.setup.log.add(*turns(30, first=31))
+        return await case.compact()
+
+    result = drive(tmp_path, work, said, [summary("Nothing named.")], on_end="repeat_last")
+    assert isinstance(result, Compacted)
+    assert result.shrunk.summary.count("https://example.org/spec/7") == 1
+
+
 def test_files_and_failures_are_added_from_the_record(tmp_path):
     (tmp_path / "project").mkdir()
     (tmp_path / "project" / "kept.py").write_text("1")

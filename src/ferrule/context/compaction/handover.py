@@ -8,6 +8,7 @@ from ferrule.types.tools import Todo
 from .passages import clip
 
 RECORD = "## From the record"
+RIGHT = "Written by the program: where the text above says otherwise, this is right."
 TURN = "## The turn in progress, its first part"
 MOST_FILES, MOST_FAILURES, FAILURE_CHARACTERS = 40, 8, 240
 
@@ -32,7 +33,7 @@ def written(said: str, turn: str, facts: Facts, missing: Sequence[str]) -> str:
     if facts.read:
         lines.append(f"- Files read: {_listed(facts.read)}")
     lines += [f"- Failed: {one_line(failure)}" for failure in facts.failures[-MOST_FAILURES:]]
-    parts.append(RECORD + "\n\n" + "\n".join(lines))
+    parts.append("\n".join([RECORD, "", RIGHT, *lines]))
     return "\n\n".join(part for part in parts if part)
 
 
