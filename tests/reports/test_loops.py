@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from ferrule.types.messages import Text
 from ferrule.types.outcome import Outcome
-from ferrule.types.records import AssistantSaid, CallFinished
+from ferrule.types.records import AssistantSaid, CallFinished, Retried
 from tests.e2e.wire import Home
 from tests.engine.opening import Ran, Step, call, run, step
 from tests.engine.opening import ends as done
@@ -40,8 +41,18 @@ def test_report_34_an_edit_that_fails_alike_each_time_is_told_what_to_change_and
 
 
 def test_report_35_the_same_text_without_end_stops_at_the_output_limit_and_is_bounded(tmp_path: Path) -> None:
-    ran = run(tmp_path, always({"text": "I will do it now. " * 2_000, "stop": "length"}))
+    ran = run(tmp_path, always({"text": "I will do it now. " * 200, "stop": "length"}))
     assert (ran.result.outcome, len(ran.entries(AssistantSaid))) == (Outcome.INCOMPLETE, 3)
+
+
+def test_report_35_a_passage_that_fills_pages_is_broken_off_and_asked_for_again(tmp_path: Path) -> None:
+    ran = run(tmp_path, {"text": "I will do it now. " * 20_000, "chunk": 40}, done())
+    assert (ran.result.outcome, ran.result.turns) == (Outcome.FINISHED, 1)
+    (retried,) = ran.entries(Retried)
+    assert "the model repeated one passage without end" in retried.fault.sentence
+    (heard,) = retried.partial
+    assert isinstance(heard, Text)
+    assert 6_000 <= len(heard.text) <= 7_000, "of 360,000 characters"
 
 
 def test_report_36_no_output_is_told_as_such_and_the_command_over_and_over_is_stuck(tmp_path: Path) -> None:
