@@ -4,12 +4,14 @@ from pathlib import Path
 
 from ferrule.attempt.stuck import FAILING, SAME, UNKNOWN
 from ferrule.types.outcome import Outcome
-from ferrule.types.records import AttemptStarted, CallFinished, UserSaid
+from ferrule.types.records import AttemptStarted, CallFinished, Shrunk, UserSaid
 
 from .opening import call, run, step
 
 READS = step(call("list_files", path="."))
 FAULT = {"fault": {"kind": "cut"}}
+HEADINGS = ("Progress", "Decisions", "Open TODOs", "Constraints/Rules", "Pending user asks", "Exact identifiers")
+HANDOVER = "\n\n".join(f"## {heading}\nnone" for heading in HEADINGS)
 
 
 def test_what_repeats_is_counted_over_attempts(tmp_path: Path) -> None:
@@ -41,3 +43,15 @@ def test_tools_that_do_not_exist_are_stuck(tmp_path: Path) -> None:
     assert ran.result.outcome is Outcome.STUCK
     assert len(ran.entries(CallFinished)) == UNKNOWN.stop
     assert "The tools are: read_file, " in ran.entries(UserSaid)[1].message.parts[0].text
+
+
+def test_what_repeats_is_counted_over_a_compaction(tmp_path: Path) -> None:
+    overflow = {"fault": {"kind": "http", "status": 400, "says": "context_overflow", "tokens": 3000}}
+    summary = {"when": {"system": "hand-over"}, "text": HANDOVER, "times": "always"}
+    filling = [step(call("execute_command", command=f"seq {n}000 {n}900")) for n in range(1, 9)]
+    before, after = [READS] * 3, [{**READS, "times": "always"}]
+    ran = run(tmp_path, *filling, *before, overflow, *after, summary)
+    (shrunk,) = [entry for entry in ran.entries(Shrunk) if entry.messages]
+    assert shrunk.summary
+    assert ran.result.outcome is Outcome.STUCK
+    assert len(ran.entries(CallFinished)) == len(filling) + SAME.stop
