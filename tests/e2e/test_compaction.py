@@ -1,12 +1,14 @@
 """A conversation that has become too long goes on in a shorter form, and nothing that must stay is lost by it."""
 
 import json
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from .driving import Json, Project
+from .driving import Json, Project, until
 
 HEADINGS = ("Progress", "Decisions", "Open TODOs", "Constraints/Rules", "Pending user asks", "Exact identifiers")
 SUMMARY = "\n\n".join(f"## {heading}\nThe ledger is half done." for heading in HEADINGS)
@@ -37,6 +39,13 @@ def pages(project: Project, count: int) -> None:
 
 def shrunk(project: Project) -> list[Json]:
     return [row.entry for row in project.journal.rows() if row.kind == "shrunk"]
+
+
+def has_open(pid: int, name: str) -> bool:
+    try:
+        return any(os.readlink(fd).endswith(name) for fd in Path(f"/proc/{pid}/fd").iterdir())
+    except FileNotFoundError:  # closed between listing and looking
+        return False
 
 
 @pytest.fixture
@@ -108,3 +117,18 @@ def test_a_focus_that_is_no_focus_is_a_wrong_command_line(project: Project):
     assert (ran.code, ran.out) == (2, "")
     assert "at most 4000" in ran.err
     assert project.run("sessions", "show", session, "--focus", "x").code == 2
+
+
+def test_an_interrupted_compaction_leaves_the_session_as_it_was(project: Project):
+    slow = summarised(fault={"kind": "stall", "seconds": 60, "at": "start"})
+    project.run("-p", "Read all pages.", "--model", project.model(*reading(12), ends(), ends("Gone on."), slow))
+    (session,) = project.sessions
+    rows = project.journal.rows()
+    with project.started("sessions", "compact", session) as process:
+        until(lambda: has_open(process.pid, f"{session}.lock"))
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+    assert process.returncode == 130, err
+    assert b"Traceback" not in err
+    assert project.journal.rows() == rows
+    assert project.run("-c", "-p", "Go on.", "--output-format", "json").result["result"] == "Gone on."
