@@ -25,6 +25,18 @@ ERRORS: dict[Says, tuple[str, str | None, str]] = {
     "overloaded": ("server_error", None, "The server is currently overloaded with other requests. Please try again later."),
     "server_error": ("server_error", None, "The server had an error while processing your request."),
     "timeout": ("server_error", None, "Request timed out."),
+    "idle_timeout": ("server_error", None, "Request timed out."),
+    "quota": ("requests", "rate_limit_exceeded", "Rate limit reached for requests per day (RPD): Limit 200, Used 200."),
+    "signature": (
+        "invalid_request_error",
+        "invalid_encrypted_content",
+        "The encrypted content gAAA could not be verified. Reason: Encrypted content could not be decrypted or parsed.",
+    ),
+    "effort": (
+        "invalid_request_error",
+        "unsupported_value",
+        "Unsupported value: 'reasoning_effort' does not support 'high' with this model. Supported values are: 'low'.",
+    ),
     "model_not_found": (
         "invalid_request_error",
         "model_not_found",

@@ -16,6 +16,10 @@ ERRORS: dict[Says, tuple[int, str, str]] = {
     "rate_limit": (429, "RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota)."),
     "overloaded": (503, "UNAVAILABLE", "The model is overloaded. Please try again later."),
     "server_error": (500, "INTERNAL", "An internal error has occurred."),
+    "quota": (429, "RESOURCE_EXHAUSTED", "Quota exceeded for metric: requests, limit: 50, quotaId: RequestsPerDay-FreeTier"),
+    "signature": (400, "INVALID_ARGUMENT", "Unable to submit request because Thought signature is not valid."),
+    "effort": (400, "INVALID_ARGUMENT", "Thinking level is not supported for this model."),
+    "idle_timeout": (504, "DEADLINE_EXCEEDED", "The service was unable to finish processing within the deadline."),
     "timeout": (504, "DEADLINE_EXCEEDED", "The service was unable to finish processing within the deadline."),
     "model_not_found": (
         404,

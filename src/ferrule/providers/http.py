@@ -307,6 +307,7 @@ async def _problem(response: "httpx2.Response") -> Fault | None:
     headers = {name.lower(): value for name, value in response.headers.items()}
     if status == 200:
         value, _ = loads(bytes(body))
+        value = value[0] if isinstance(value, list) and value else value
         if isinstance(value, dict) and value.get("error"):
             return error_fault(value)
         return Fault(
