@@ -41,7 +41,7 @@ def certain(words: Sequence[str], facts: Facts, todos: Sequence[Todo], most: int
     """What a model is told beside the conversation, so that it does not contradict it: at most `most` characters of the user's
     words, what was changed, what failed, what is open."""
     lines = ["What the user said (it stays beside the hand-over word for word):", clip("\n".join(words), most)]
-    lines.append(f"Files changed: {_listed(facts.changed) or 'none'}")
+    lines.append(f"Files changed: {_listed(facts.changed) or 'none, so that no edit has succeeded yet'}")
     lines += [f"Failed: {one_line(failure)}" for failure in facts.failures[-MOST_FAILURES:]]
     lines += [f"Open todo: {one_line(todo.text)}" for todo in todos]
     return "\n".join(lines)

@@ -42,9 +42,9 @@ def worded(asked: Ask, draft: str = "", flaws: Sequence[str] = ()) -> str:
     blocks = [fenced("the hand-over so far", before)] if before else []
     blocks.append(fenced("the conversation", conversation))
     blocks += [fenced("certain, whatever else the conversation says", certain)] if certain else []
-    blocks.append(text_of(kind).format(words=words))
     blocks += [MERGE] if before else []
     blocks += [FOCUS.format(focus=focus)] if focus else []
+    blocks.append(text_of(kind).format(words=words))
     blocks += [DRAFT.format(draft=fenced("your draft", draft), flaws=" ".join(flaws))] if flaws else []
     return "\n\n".join(blocks)
 
