@@ -13,33 +13,53 @@ from ferrule.types.messages import Assistant, AssistantPart, Message, Reasoning,
 
 
 def portable(messages: Sequence[Message], dialect: str, model: str) -> Sequence[Message]:
-    """The history without other models' opaque data and without mere thoughts; the same object where there is neither.
-
-    A part that was nothing else goes.
-    """
-    answers = [message for message in messages if isinstance(message, Assistant)]
-    if not any(_foreign(message, dialect, model) or _only_thought(message) for message in answers):
+    """The history without other models' opaque data and without mere thoughts; the same object where there is neither."""
+    view = [for_model(message, dialect, model) if isinstance(message, Assistant) else message for message in messages]
+    if all(one is other for one, other in zip(view, messages, strict=True)):
         return messages
-    view = (_without(message, dialect, model) for message in messages)
-    return tuple(message for message in view if not (isinstance(message, Assistant) and _only_thought(message)))
+    return tuple(message for message in view if message is not None)
 
 
-def _only_thought(message: Assistant) -> bool:
-    return all(isinstance(part, Reasoning) for part in message.parts)
+def for_model(answer: Assistant, dialect: str, model: str) -> Assistant | None:
+    """The answer as that model may get it back; None where nothing is left. Parts that were only foreign data go."""
+    parts = tuple(_without_data(part) if _is_foreign(part, dialect, model) else part for part in answer.parts)
+    return _of(answer, tuple(part for part in parts if part is not None))
 
 
-def _without(message: Message, dialect: str, model: str) -> Message:
-    return replace(message, parts=_own(message, dialect, model)) if isinstance(message, Assistant) else message
+def unsigned(answer: Assistant) -> Assistant | None:
+    """Without reasoning, signatures and whatever else only a provider understands; None where nothing is left."""
+    parts = (_without_data(part) for part in answer.parts if not isinstance(part, Reasoning))
+    return _of(answer, tuple(part for part in parts if part is not None))
 
 
-def _foreign(message: Assistant, dialect: str, model: str) -> bool:
-    return any(_is_foreign(part, dialect, model) for part in message.parts)
+def is_signed(answer: Assistant) -> bool:
+    return any(isinstance(part, Reasoning) and part.opaque is not None for part in answer.parts)
+
+
+def changed_calls(answer: Assistant) -> tuple[str, ...]:
+    """The ids of calls that are not what the model wrote: they were mended, renamed, or can't be run."""
+    return tuple(call.id for call in answer.calls if call.problem is not None or call.promoted or _differs(call))
+
+
+def _differs(call: ToolCall) -> bool:
+    if call.raw is None:
+        return False
+    empty = call.arguments == "{}" and call.raw.arguments.strip() in ("", "null")
+    return call.raw.name != call.name or not (empty or call.raw.arguments == call.arguments)
 
 
 def _is_foreign(part: AssistantPart, dialect: str, model: str) -> bool:
     return part.opaque is not None and (part.opaque.dialect != dialect or part.opaque.model != model)
 
 
-def _own(message: Assistant, dialect: str, model: str) -> tuple[AssistantPart, ...]:
-    parts = (replace(part, opaque=None) if _is_foreign(part, dialect, model) else part for part in message.parts)
-    return tuple(part for part in parts if isinstance(part, ToolCall) or part.text or part.opaque is not None)
+def _without_data(part: AssistantPart) -> AssistantPart | None:
+    if part.opaque is None:
+        return part
+    return replace(part, opaque=None) if isinstance(part, ToolCall) or part.text else None
+
+
+def _of(answer: Assistant, parts: tuple[AssistantPart, ...]) -> Assistant | None:
+    if all(isinstance(part, Reasoning) for part in parts):
+        return None
+    same = len(parts) == len(answer.parts) and all(one is other for one, other in zip(parts, answer.parts, strict=True))
+    return answer if same else replace(answer, parts=parts)

@@ -18,6 +18,11 @@ class Profile(Struct, frozen=True, forbid_unknown_fields=True):
     `tools`: `native`, or `schema` for servers that do not enforce tool calls (a `response_format` carries the union of tools
     and the reply becomes the call). `window` and `max_output` in tokens. `quirks` names endpoint differences as data. Time-outs
     in seconds, 0 is no limit; None is what `http.timeouts_of` says.
+
+    What filters go by; the defaults are what any model takes. `promote`: calls that it writes as text are read. `html_entities`:
+    those in arguments are decoded. `ids` of calls: ours, letters and digits only, exactly nine of them, or its own. What it
+    thought (`reasoning_back`) goes back to it always, within its turn, or never. `schemas` hold the keywords that everybody
+    knows, or all. Images: bytes of one (as base64), pixels of a side, and how many a request may hold.
     """
 
     window: int | None = None
@@ -31,6 +36,14 @@ class Profile(Struct, frozen=True, forbid_unknown_fields=True):
     first_event_timeout: float | None = None
     idle_timeout: float | None = None
     total_timeout: float | None = None
+    promote: bool = False
+    html_entities: bool = False
+    ids: Literal["ours", "strict", "strict9", "native"] = "ours"
+    reasoning_back: Literal["own", "turn", "never"] = "own"
+    schemas: Literal["plain", "full"] = "plain"
+    image_bytes: int = 5_000_000
+    image_edge: int = 8_000
+    image_count: int = 20
 
 
 class Endpoint(Struct, frozen=True):

@@ -1,42 +1,28 @@
 """The filters of every model call. Which of them an endpoint needs is data in its profile; their order is solved."""
 
-from collections.abc import Sequence
 from functools import partial
 
-from ferrule.context.pairing import repair, valid
-from ferrule.context.portable import portable
 from ferrule.providers.base import Endpoint
-from ferrule.stream.filter import Answering, Filter, OnEvents, OnMessages, Sending
+from ferrule.stream.filter import Answering, Filter, Lowering, OnEvents, OnMessages, OnTools
 from ferrule.stream.inbound import arguments, calls, names
 from ferrule.stream.inbound.endless import Endless
+from ferrule.stream.inbound.promote import Promote
 from ferrule.stream.inbound.stops import Stops
 from ferrule.stream.inbound.whole import WholeAnswer, each_call
-from ferrule.types.messages import Message
+from ferrule.stream.outbound.check import Check
+from ferrule.stream.outbound.ids import Ids
+from ferrule.stream.outbound.malformed import Malformed
+from ferrule.stream.outbound.schemas import FULL, PLAIN, lowered
+
+from .context import Images, Pairing, reasoning_back
 
 
-class _Reasoning:
-    def __init__(self, endpoint: Endpoint) -> None:
-        self._endpoint = endpoint
-
-    def more(self, added: Sequence[Message], sending: Sending) -> tuple[Sequence[Message], Sequence[str]]:
-        return portable(added, self._endpoint.dialect, self._endpoint.model), ()
+def _names(answering: Answering) -> tuple[str, ...]:
+    return tuple(tool.name for tool in answering.tools)
 
 
-class _Pairing:
-    """What needs no repair is not looked at again while the conversation only grows."""
-
-    def __init__(self, endpoint: Endpoint) -> None:
-        self._begun = False
-
-    def more(self, added: Sequence[Message], sending: Sending) -> tuple[Sequence[Message], Sequence[str]] | None:
-        if valid(added, begun=self._begun):
-            self._begun = self._begun or bool(added)
-            return added, ()
-        if self._begun:
-            return None
-        view, repairs = repair(added, sending.started)
-        self._begun = bool(view)
-        return view, repairs.lines()
+def _lowering(endpoint: Endpoint) -> Lowering:
+    return partial(lowered, keywords=FULL if endpoint.profile.schemas == "full" else PLAIN)
 
 
 def _numbered(answering: Answering) -> WholeAnswer:
@@ -44,8 +30,7 @@ def _numbered(answering: Answering) -> WholeAnswer:
 
 
 def _named(answering: Answering) -> WholeAnswer:
-    tools = tuple(tool.name for tool in answering.tools)
-    return WholeAnswer("names", partial(each_call, rewrite=partial(names.resolve, tools=tools)))
+    return WholeAnswer("names", partial(each_call, rewrite=partial(names.resolve, tools=_names(answering))))
 
 
 def _argued(answering: Answering) -> WholeAnswer:
@@ -53,25 +38,74 @@ def _argued(answering: Answering) -> WholeAnswer:
     return WholeAnswer("arguments", partial(each_call, rewrite=lambda call: arguments.resolve(call, schemas.get(call.name))))
 
 
+def _decoded(answering: Answering) -> WholeAnswer:
+    return WholeAnswer("entities", partial(each_call, rewrite=calls.decoded))
+
+
 def _guarded(answering: Answering) -> WholeAnswer:
-    tools = tuple(tool.name for tool in answering.tools)
-    return WholeAnswer("unknown-tools", partial(calls.guarded, tools=tools, before=answering.before))
+    return WholeAnswer("unknown-tools", partial(calls.guarded, tools=_names(answering), before=answering.before))
 
 
-FILTERS: tuple[Filter, ...] = (
+OUTBOUND: tuple[Filter, ...] = (
+    OnTools(
+        name="schemas",
+        does="brings the schemas of tools into a form that every vendor takes, and leaves out those that can't be",
+        touches=("tools",),
+        begin=_lowering,
+    ),
     OnMessages(
         name="reasoning",
-        does="leaves out what only the model that thought it may get back",
+        does="sends what a model thought back to it byte for byte, or not at all",
         touches=("reasoning", "messages"),
-        begin=_Reasoning,
+        before=("pairing",),
+        begin=reasoning_back,
+    ),
+    OnMessages(
+        name="images",
+        does="puts a note in the place of images that are broken, too large or too many",
+        touches=("images",),
+        before=("pairing",),
+        begin=Images,
     ),
     OnMessages(
         name="pairing",
-        does="gives each call exactly one result, in its place",
-        touches=("results", "messages"),
-        after=("reasoning",),
-        begin=_Pairing,
+        does="gives each call exactly one result, in its place, and drops what is empty",
+        touches=("results", "messages", "images"),
+        begin=Pairing,
     ),
+    OnMessages(
+        name="malformed",
+        does="sends calls of damaged journals in a form that every vendor takes",
+        touches=("calls", "results"),
+        after=("pairing",),
+        begin=lambda endpoint: Malformed(),
+    ),
+    OnMessages(
+        name="unique-ids",
+        does="renames the id of a call that another call had before it",
+        touches=("calls", "results"),
+        after=("malformed",),
+        begin=lambda endpoint: Ids("ours", endpoint),
+    ),
+    OnMessages(
+        name="check",
+        does="looks at the whole request once more, and says as text what would be refused",
+        touches=("calls", "results", "messages"),
+        after=("unique-ids",),
+        begin=lambda endpoint: Check(),
+    ),
+    OnMessages(
+        name="call-ids",
+        does="spells the ids of calls as this vendor alone wants them",
+        touches=("calls", "results"),
+        after=("check",),
+        applies=lambda endpoint: endpoint.profile.ids != "ours",
+        begin=lambda endpoint: Ids(endpoint.profile.ids, endpoint),
+        late=True,
+    ),
+)
+
+INBOUND: tuple[Filter, ...] = (
     OnEvents(
         name="stops",
         does="fails an answer that ended for a reason nobody knows",
@@ -79,9 +113,18 @@ FILTERS: tuple[Filter, ...] = (
         begin=lambda answering: Stops(),
     ),
     OnEvents(
+        name="promote",
+        does="reads calls that are written as text, if the whole text is calls of known tools",
+        touches=("parts", "stop"),
+        after=("stops",),
+        applies=lambda endpoint: endpoint.profile.promote,
+        begin=lambda answering: Promote(_names(answering)),
+    ),
+    OnEvents(
         name="ids",
         does="numbers the calls of an answer, whatever ids they came with",
         touches=("ids",),
+        after=("promote",),
         begin=_numbered,
     ),
     OnEvents(
@@ -102,14 +145,22 @@ FILTERS: tuple[Filter, ...] = (
         name="arguments",
         does="makes arguments the text of a JSON object, or says why they are none",
         touches=("arguments", "problems"),
-        after=("names", "cut"),
+        after=("cut",),
         begin=_argued,
     ),
     OnEvents(
+        name="entities",
+        does="decodes HTML entities in arguments, for models that write them everywhere",
+        touches=("arguments",),
+        after=("arguments",),
+        applies=lambda endpoint: endpoint.profile.html_entities,
+        begin=_decoded,
+    ),
+    OnEvents(
         name="unknown-tools",
-        does="stops passing on the calls of a tool that does not exist after 10 answers in a row",
+        does="no longer passes on the calls of a tool that does not exist after 10 answers in a row",
         touches=("parts", "stop"),
-        after=("names", "stops", "arguments"),
+        after=("arguments",),
         begin=_guarded,
     ),
     OnEvents(
@@ -119,6 +170,9 @@ FILTERS: tuple[Filter, ...] = (
         after=("unknown-tools",),
         begin=lambda answering: WholeAnswer("blanks", calls.without_blanks),
     ),
+)
+
+CONTROL: tuple[Filter, ...] = (
     OnEvents(
         name="endless",
         does="breaks off an answer that says one passage over and over",
@@ -127,3 +181,5 @@ FILTERS: tuple[Filter, ...] = (
         ends=True,
     ),
 )
+
+FILTERS = (*OUTBOUND, *INBOUND, *CONTROL)
