@@ -29,7 +29,7 @@ def repository(folder: Path) -> None:
 @MODES
 def test_a_commit_is_made(world: World, mode: str) -> None:
     repository(world.workspace)
-    script = f"echo two >> file; {IDENTITY} commit -qam Second; {IDENTITY} switch -qc topic; git status --short; git log --oneline | wc -l"
+    script = f"echo two >> file; {IDENTITY} commit -qam Second; git switch -qc topic; git status -s; git log --oneline | wc -l"
     assert said(world.wish(mode), shell(world, script)).split() == ["2"]
     assert git(world.workspace, "log", "--format=%s").split() == ["Second", "First"]
 

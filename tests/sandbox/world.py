@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import pwd
 import secrets
 import shutil
 import socket
@@ -12,15 +13,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ferrule.process.protocol import Command, Ended, Processes
 from ferrule.process.sandbox.opening import open_sandbox
 from ferrule.process.sandbox.wish import Wish
-
-from ferrule.process.protocol import Command, Ended, Processes
 from ferrule.process.supervisor import Supervisor
 
 T = TypeVar("T")
 PYTHON = os.path.realpath(sys.executable)
-ENVIRONMENT = (("PATH", "/usr/local/bin:/usr/bin:/bin"), ("HOME", str(Path.home())))
+HOME = pwd.getpwuid(os.getuid()).pw_dir
+ENVIRONMENT = (("PATH", "/usr/local/bin:/usr/bin:/bin"), ("HOME", HOME))
 SECRET = "the-secret-" + secrets.token_hex(8)
 NO_BUBBLEWRAP: tuple[str, ...] = ()
 
@@ -37,7 +38,7 @@ class World:
         self.secret.write_text(SECRET)
 
     def wish(self, mode: str, **more: Any) -> Wish:
-        return Wish(mode=mode, folders=(str(self.workspace),), home=str(Path.home()), **more)  # type: ignore[arg-type]
+        return Wish(mode=mode, folders=(str(self.workspace),), home=HOME, **more)  # type: ignore[arg-type]
 
 
 @contextmanager

@@ -24,6 +24,6 @@ async def capture(
         if room := limit_bytes - len(kept):
             kept.extend(data[:room])
 
-    command = Command(tuple(argv), cwd, env, timeout, stderr="output" if merged else "null")
+    command = Command(tuple(argv), cwd, env, timeout, stderr="output" if merged else "null", own=True)
     ended = await processes.run(command, take)
     return ended, bytes(kept)

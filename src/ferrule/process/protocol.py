@@ -12,6 +12,9 @@ class Command(Struct, frozen=True):
     `env` is the complete environment of the child. `timeout` in seconds, None for none. `grace` is how long descendants that
     outlive the command may take to end by themselves before they are ended and reported as left behind. `stderr` goes to the
     output, in the order of writing, or nowhere. A name in `argv` without a slash is searched in the PATH of `env`.
+
+    For a sandbox: `own` commands only read, as git and ripgrep do for Ferrule, and stay outside of it; `lent` are folders beside
+    the workspace that this command may write. `wrapper` is what the sandbox starts in its place, see `process.sandbox`.
     """
 
     argv: tuple[str, ...]
@@ -20,6 +23,9 @@ class Command(Struct, frozen=True):
     timeout: float | None = None
     grace: float = 0.1
     stderr: Literal["output", "null"] = "output"
+    own: bool = False
+    lent: tuple[str, ...] = ()
+    wrapper: tuple[str, ...] = ()
 
 
 class Ended(Struct, frozen=True):

@@ -120,6 +120,7 @@ def encode(command: Command) -> bytes:
             command.timeout,
             command.grace,
             command.stderr == "output",
+            [os.fsencode(argument) for argument in command.wrapper],
         )
     )
 

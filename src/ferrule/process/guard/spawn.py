@@ -34,23 +34,33 @@ class Unstartable(Exception):
     """The command cannot be started; the text says why."""
 
 
-def spawn(argv: list[bytes], cwd: bytes, env: dict[bytes, bytes], output: int, merged: bool) -> int:
-    """Start a command in a session of its own; returns its pid."""
+def enter(argv: list[bytes], cwd: bytes, env: dict[bytes, bytes]) -> str:
+    """Go to a command's folder; returns the path of its program."""
     try:
         os.chdir(cwd)
     except OSError as error:
         raise Unstartable(f"cannot enter the folder {os.fsdecode(cwd)!r}: {error.strerror}") from None
     name = os.fsdecode(argv[0])
-    errors = (os.POSIX_SPAWN_DUP2, output, 2) if merged else (os.POSIX_SPAWN_OPEN, 2, "/dev/null", os.O_WRONLY, 0)
+    try:
+        return find_executable(name, os.fsdecode(env.get(b"PATH", b"/usr/local/bin:/usr/bin:/bin")))
+    except OSError as error:
+        raise Unstartable(f"cannot start {name!r}: {error.strerror}") from None
+
+
+def spawn(argv: list[bytes], cwd: bytes, env: dict[bytes, bytes], output: int, errors: int | None) -> int:
+    """Start a command in a session of its own, with stderr to `errors` or nowhere; returns its pid."""
+    program = enter(argv, cwd, env)
+    name = os.fsdecode(argv[0])
+    stderr = (os.POSIX_SPAWN_OPEN, 2, "/dev/null", os.O_WRONLY, 0) if errors is None else (os.POSIX_SPAWN_DUP2, errors, 2)
     try:
         return os.posix_spawn(
-            find_executable(name, os.fsdecode(env.get(b"PATH", b"/usr/local/bin:/usr/bin:/bin"))),
+            program,
             argv,
             env,
             file_actions=[
                 (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
                 (os.POSIX_SPAWN_DUP2, output, 1),
-                errors,
+                stderr,
             ],
             setsid=True,
             setsigmask=(),

@@ -2,6 +2,8 @@
 
 Over the link: messages of eight bytes, a `RUN` with two descriptors attached (the command's control socket and the pipe for its
 output). Over a control socket: a request to the keeper, at the end its report; half closed, it asks to end the command.
+The same request goes on from the keeper to the program at the end of a wrapper, which answers with complaints of the wrapper, if
+any, then `STARTED`, then the wait status of the command, or the reason why it cannot be started.
 """
 
 import _socket
@@ -11,8 +13,10 @@ LINK = 3
 MESSAGE = 8
 RUN, KILL, LOST, UNSTARTED = b"r", b"k", b"l", b"u"
 
-Request = tuple[list[bytes], bytes, dict[bytes, bytes], float | None, float, bool]
-"""Arguments, folder, environment, time-out and grace in seconds, whether stderr goes to the output."""
+STARTED = b"\0"
+
+Request = tuple[list[bytes], bytes, dict[bytes, bytes], float | None, float, bool, list[bytes]]
+"""Arguments, folder, environment, time-out and grace in seconds, whether stderr goes to the output, the wrapper's arguments."""
 
 Report = tuple[str, int | None, int, int, str]
 """Why it ended (exit, timeout, asked, alone, failed), wait status, how many outlived it, how many could not be ended, a text."""
@@ -56,6 +60,15 @@ def reported(data: bytes) -> Report | None:
     """What a report says; None when it is not whole."""
     try:
         told: Report = marshal.loads(data)
+    except (EOFError, ValueError, TypeError):
+        return None
+    return told
+
+
+def told_by_wrapper(data: bytes) -> int | str | None:
+    """What stands after `STARTED`; None while it is not whole."""
+    try:
+        told: int | str = marshal.loads(data)
     except (EOFError, ValueError, TypeError):
         return None
     return told
