@@ -27,7 +27,10 @@ class _Kept(bytearray):
 async def ask_command(
     hook: Hook, asked: bytes, folder: str, env: tuple[tuple[str, str], ...], processes: Processes
 ) -> Answer | Broken:
-    """Run in `folder`; whatever it leaves running is ended with it."""
+    """Run in `folder`, as confined as the agent's own commands: it may be a script that the agent has written.
+
+    Whatever it leaves running is ended with it.
+    """
     import tempfile
 
     out, err = _Kept(), _Kept()
@@ -37,7 +40,8 @@ async def ask_command(
             stdin.write_bytes(asked)
             argv = ("/bin/sh", "-c", WITH_STREAMS, "hook", hook.command, str(stdin), str(stderr))
             with _reading(stderr, err):
-                ended = await processes.run(Command(argv, folder, env, hook.timeout, stderr="null"), out.take)
+                command = Command(argv, folder, env, hook.timeout, stderr="null", lent=(scratch,))
+                ended = await processes.run(command, out.take)
     except OSError as error:
         return Broken(f"it could not be started: {error}")
     if len(out) > MOST:
