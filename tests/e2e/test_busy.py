@@ -93,9 +93,9 @@ def test_a_session_that_is_open_elsewhere_is_watched_to_its_end(project: Project
         begun = [json.loads(watching.stdout.readline()) for _ in range(4)]
         project.write("go", "")
         first_code = told(first)[0]
-        out, _ = watching.communicate()
+        out = watching.stdout.read()
     lines = [*begun, *map(json.loads, out.splitlines())]
-    assert (first_code, watching.returncode) == (0, 0)
+    assert (first_code, watching.wait()) == (0, 0)
     assert [line["type"] for line in lines] == ["session", *["record"] * len(project.journal.rows()), "result"]
     assert [line["record"]["hash"] for line in lines[1:-1]] == [row.hash for row in project.journal.rows()]
     assert (lines[-1]["outcome"], lines[-1]["result"]) == ("finished", FIRST)
