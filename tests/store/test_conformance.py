@@ -1,5 +1,6 @@
 """What every store must do. A store joins by a harness in STORES (and in SHARED, when its sessions outlive their writer)."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -195,6 +196,22 @@ def test_superseded_writer_stores_nothing_and_is_told(kind: type) -> None:
                 append(stale, said("a"), said("b"))
         assert [record.seq for record in append(current, said("c"))] == [2]
         assert len(records(current)) == 2
+
+
+@shared
+def test_check_tells_a_superseded_or_closed_writer_and_stores_nothing(kind: type) -> None:
+    with running(kind) as store:
+        stale = store.create()
+        asyncio.run(stale.check())
+        store.let_go(stale.session)
+        current = store.open(stale.session)
+        with pytest.raises(LeaseLost, match="taken over"):
+            asyncio.run(stale.check())
+        asyncio.run(current.check())
+        assert len(records(current)) == 1
+        close(current)
+        with pytest.raises(StoreError, match="closed"):
+            asyncio.run(current.check())
 
 
 BLOBS: dict[str, Callable[[Path], Blobs]] = {
