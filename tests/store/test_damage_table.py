@@ -76,7 +76,7 @@ CASES: dict[str, tuple[Damage, int | None, str]] = {
         lambda files: overwritten(files.log, lambda size: size - PAGE, bytes(PAGE)), STORED - 1, ""),
     "the log has noise behind its end": (
         lambda files: overwritten(files.log, lambda size: size, b"\xff" * 10_000), STORED, ""),
-    "the log is no log": (lambda files: files.log.write_bytes(b"no log" * 1000) and None, STORED // 2, ""),
+    "the log is no log": (lambda files: overwritten(files.log, lambda size: 0, b"no log" * 1000), STORED // 2, ""),
     "the database is empty": (lambda files: cut(files.journal, lambda size: 0), None, "is not a journal of Ferrule"),
     "the database is NUL bytes": (
         lambda files: overwritten(files.journal, lambda size: 0, bytes(8 * PAGE)), None, "damaged"),

@@ -1,9 +1,10 @@
 import asyncio
 import os
 import signal
+import sqlite3
 import time
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -132,6 +133,18 @@ def test_holder_whose_taker_died_before_it_raised_the_epoch_writes_on(tmp_path: 
         assert old.ask("append", "stale").startswith("LeaseLost ")
         assert new.ask("append", "after") == "stored 4"
     assert asyncio.run(texts(tmp_path, id)) == ["before", "mine still", "after"]
+
+
+def test_holder_that_stands_still_while_it_writes_is_not_taken_over_and_goes_on(tmp_path: Path) -> None:
+    with writer() as old, writer() as new:
+        id = begin(tmp_path, old)
+        with closing(sqlite3.connect(tmp_path / "sessions" / f"{id}.db", isolation_level=None)) as writing:
+            writing.execute("BEGIN IMMEDIATE")
+            assert "is in use by another process and did not become free" in new.ask("take", tmp_path, id)
+            writing.execute("ROLLBACK")
+        assert old.ask("append", "mine still") == "stored 3"
+        assert new.ask("take", tmp_path, id) == "taken from nobody"
+        assert old.ask("append", "stale").startswith("LeaseLost ")
 
 
 def test_lease_that_was_taken_over_before_the_journal_was_opened_opens_nothing(tmp_path: Path) -> None:

@@ -87,9 +87,13 @@ def take_lease(path: Path) -> FileLease:
 def seize_lease(path: Path) -> FileLease:
     """Take a lease whoever holds it: the lock file is replaced, and its former holder keeps the lock of a file without a name.
 
-    The former holder writes on until the epoch of the journal is raised. Raises LeaseHeld where another one was quicker.
+    The former holder writes on until the epoch of the journal is raised. Raises LeaseHeld where another one was quicker, and
+    StoreError.
     """
-    path.unlink(missing_ok=True)
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(f"The lock file {path} cannot be replaced: {error.strerror}.") from error
     return take_lease(path)
 
 

@@ -80,7 +80,7 @@ class Sessions:
         """Whether somebody has the session open for writing at this moment."""
         try:
             holder = Former(self._lock(id))
-        except FileNotFoundError:
+        except OSError:
             return False
         try:
             return not holder.gone()
