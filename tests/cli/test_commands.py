@@ -79,6 +79,7 @@ def test_a_refusal_in_json_is_a_result(shell: Shell) -> None:
         "question": None,
         "error": why,
         "unstored": False,
+        "models": [],
     }
 
 

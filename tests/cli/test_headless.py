@@ -212,7 +212,7 @@ RESULT_JSON = (
     '"schema_version":1,"session_id":"01A","task_id":"","outcome":"finished","exit_code":0,"result":"Done.","verification":[],'
     '"denials":[],"limits":{"turns":null,"tokens":null,"cost":null,"time":null},"usage":{"input":0,"output":0,"cache_read":0,'
     '"cache_write":0,"reasoning":0,"cost":0.0},"cost_usd":0.0,"turns":0,"files_changed":[],"receipt":null,"model":"",'
-    '"question":null,"error":null,"unstored":false}\n'
+    '"question":null,"error":null,"unstored":false,"models":[]}\n'
 )
 
 

@@ -137,6 +137,7 @@ def test_json_is_one_object_and_the_exit_code_says_the_same(project: Shell) -> N
         "question": {"text": "Which one?", "options": [{"text": "this", "mode": None}, {"text": "that", "mode": None}]},
         "error": None,
         "unstored": False,
+        "models": [f"scripted/{project.home}/script.json"],
     }
 
 

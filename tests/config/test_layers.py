@@ -218,12 +218,12 @@ WRONG_FILES = {
     "gates.require_todos_done = 1": "{user}:1: gates.require_todos_done must be true or false, not 1",
     'env.pass = ["A B"]': "{user}:1: env.pass must be a list of names of environment variables, not a list",
     'model = "gpt"': (
-        "{user}:1: model must be DIALECT/NAME or ENDPOINT/NAME, such as openai/NAME or anthropic/NAME, several separated by commas, "
-        'not "gpt"'
+        "{user}:1: model must be DIALECT/NAME or ENDPOINT/NAME, such as openai/NAME or anthropic/NAME, "
+        'several separated by commas, not "gpt"'
     ),
     'model = "openai/x,"': (
-        "{user}:1: model must be DIALECT/NAME or ENDPOINT/NAME, such as openai/NAME or anthropic/NAME, several separated by commas, "
-        'not "openai/x,"'
+        "{user}:1: model must be DIALECT/NAME or ENDPOINT/NAME, such as openai/NAME or anthropic/NAME, "
+        'several separated by commas, not "openai/x,"'
     ),
     "timeouts.idle = -1": "{user}:1: timeouts.idle must be a time such as 90, 90s, 10m or 2h, or 0 for no limit, not -1",
     'model = "opnai/gpt"': (

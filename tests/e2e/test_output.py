@@ -12,7 +12,7 @@ from .driving import COMMAND, Json, Project, Ran, asks, call, completes, runs, s
 
 KEYS = {
     *("schema_version", "session_id", "task_id", "outcome", "exit_code", "result", "verification", "denials", "limits", "usage"),
-    *("cost_usd", "turns", "files_changed", "receipt", "model", "question", "error", "unstored"),
+    *("cost_usd", "turns", "files_changed", "receipt", "model", "question", "error", "unstored", "models"),
 }
 Words = Callable[[Project], tuple[str, ...]]
 

@@ -8,7 +8,7 @@ from .contracts import CODE
 from .gates import Checks
 from .kind import Kind, Opening, Prepared
 from .question import question_tool
-from .sections import sections
+from .sections import environment, sections
 from .todos import todo_tool
 
 
@@ -26,7 +26,8 @@ def _sections(opening: Opening) -> tuple[str, ...]:
 
 
 async def _prepare(opening: Opening) -> Prepared:
-    return Prepared(_tools(opening), _sections(opening), opening.options.prompt)
+    optional = (environment(opening.place.root, opening.began),)
+    return Prepared(_tools(opening), _sections(opening), opening.options.prompt, optional=optional)
 
 
 CODING = Kind(CODE, _prepare)

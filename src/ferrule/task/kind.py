@@ -59,12 +59,15 @@ class Opening:
 
 @dataclass(frozen=True)
 class Prepared:
-    """What a kind brings into a task. `records` are stored at its beginning; `prompt` is what is asked when nobody typed one."""
+    """What a kind brings into a task. `records` are stored at its beginning; `prompt` is what is asked when nobody typed one.
+    `optional` are those of `sections` that a request may go without.
+    """
 
     tools: tuple[Tool, ...]
     sections: tuple[str, ...]
     prompt: str | None = None
     records: tuple[Entry, ...] = ()
+    optional: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from ferrule.types.records import Entry, ModelChosen, SessionOpened
 from .closing import close_all
 from .coding import CODING
 from .config.schema import Config
+from .holding.confining import Confinement, confine
 from .holding.owned import OwnedProcesses
 from .holding.session import Closers, Session, open_session
 from .kind import Kind, Opening, Prepared, TaskOptions
@@ -60,11 +61,13 @@ async def _open(options: TaskOptions, kind: Kind, closers: Closers) -> Task:
     chosen = chosen or await _choose(options, kind, log.conversation.model)
     processes = OwnedProcesses(Supervisor(), session.journal)
     closers.append(processes.close)
+    confinement = await confine(options.config.sandbox, place, processes)
+    closers.append(confinement.processes.close)
     environment = allowed_environment(options.environ, options.config.env.passed)
     mask = _mask(options.environ, chosen.endpoints)
     hooks = _hooks(options.config, log, place, processes, environment, mask)
     prepared = await kind.prepare(Opening(options, place, log, processes, environment, began, closers, hooks))
-    setup = _setup(options, place, log, processes, environment, prepared, chosen, session, mask, hooks)
+    setup = _setup(options, place, log, confinement, environment, prepared, chosen, session, mask, hooks)
     closers += [candidate.provider.close for candidate in setup.lineup.candidates]
     session.begun = True
     await log.add(*_first_records(log, chosen, prepared))
@@ -77,7 +80,8 @@ async def _open(options: TaskOptions, kind: Kind, closers: Closers) -> Task:
         limits=options.config.limits,
         passed_variables=options.config.env.passed,
         prompt=prepared.prompt,
-        remark=chosen.remark,
+        sandbox=confinement.kind,
+        remark=" ".join(remark for remark in (chosen.remark, confinement.remark) if remark),
         opened=last if options.resume else 0,
         evidence=evidence,
         closers=closers,
@@ -88,7 +92,7 @@ def _setup(
     options: TaskOptions,
     place: Place,
     log: Log,
-    processes: Processes,
+    confinement: Confinement,
     environment: tuple[tuple[str, str], ...],
     prepared: Prepared,
     chosen: Chosen,
@@ -100,10 +104,11 @@ def _setup(
         lineup=chosen.lineup(),
         tools={tool.name: tool for tool in prepared.tools},
         schemas=tuple(schema(tool) for tool in prepared.tools),
-        system=prepared.sections,
+        system=(*prepared.sections, *([confinement.section] if confinement.section else [])),
+        optional=prepared.optional,
         log=log,
         place=place,
-        processes=processes,
+        processes=confinement.processes,
         blobs=MaskedBlobs(session.blobs, mask),
         chores=session.chores,
         environment=environment,
@@ -166,6 +171,7 @@ def _policy(config: Config, place: Place) -> Policy:
         root=str(place.root),
         extra=tuple(str(folder) for folder in place.extra),
         home=str(Path.home()),
+        read_only=config.sandbox.mode != "off" and config.sandbox.access == "read-only",
     )
 
 

@@ -39,6 +39,7 @@ class Task:
     """`session_id` is None where nothing is kept (`--no-session`). `remark` is for the person, at the start. `opened` is the last
     record that was there when the task was opened.
 
+    `sandbox` is what confines its commands, empty for nothing.
     `closers` are awaited by `close`, in reverse. `receipt_to` gets the receipt as a file; a run whose receipt cannot be
     written is not finished.
     """
@@ -51,6 +52,7 @@ class Task:
     limits: Limits
     passed_variables: tuple[str, ...]
     prompt: str | None
+    sandbox: str = ""
     remark: str = ""
     opened: int = 0
     evidence: Evidence = field(default_factory=Evidence)
@@ -180,7 +182,7 @@ class Task:
     async def _store(self, conclusion: Conclusion, run: Run) -> RunResult:
         log = self.setup.log
         head = log.journal.head(log.branch)
-        receipt = self.evidence.receipt(conclusion.outcome, self.limits, self.passed_variables, head)
+        receipt = self.evidence.receipt(conclusion.outcome, self.limits, self.passed_variables, head, self.sandbox)
         ended = RunEnded(conclusion.outcome, conclusion.result, conclusion.error)
         try:
             records = await log.add(receipt, ended)
@@ -221,6 +223,7 @@ class Task:
             model=self.model,
             question=conclusion.question,
             error=error,
+            models=tuple(self.evidence.models),
         )
 
     async def close(self, primary: BaseException | None = None) -> None:

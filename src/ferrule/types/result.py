@@ -20,7 +20,8 @@ class Denial(Struct, frozen=True):
 
 
 class RunResult(Struct, frozen=True):
-    """The JSON result (design section 7). `unstored`: the run's journal could not be written, so that only this tells of it."""
+    """The JSON result (design section 7). `models` were asked, `model` would be asked next. `unstored`: the run's journal could
+    not be written, so that only this tells of it."""
 
     schema_version: int
     session_id: str | None
@@ -40,6 +41,7 @@ class RunResult(Struct, frozen=True):
     question: Question | None = None
     error: str | None = None
     unstored: bool = False
+    models: tuple[str, ...] = ()
 
 
 class RecordAdded(Struct, frozen=True, tag="record"):

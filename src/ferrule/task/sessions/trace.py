@@ -158,8 +158,8 @@ def _told(entry: Entry) -> tuple[str, str] | None:
     match entry:
         case Repaired(by=by, what=what, stripped=stripped):
             return ("stripped" if stripped else "repair"), f"{by}: {'; '.join(what)}"
-        case Retried(fault=fault, delay=delay):
-            return "retry", f"in {delay:g} s, {fault.code}: {fault.sentence}"
+        case Retried(fault=fault, delay=delay, to=to):
+            return "retry", f"{f'by {to}' if to else f'in {delay:g} s'}, {fault.code}: {fault.sentence}"
         case Shrunk() as shrunk:
             return "shrunk", _shrunk(shrunk)
         case ModelChosen(model=model, endpoint=endpoint):

@@ -73,8 +73,8 @@ class Progress:
                 self._status(self._named(name, call_id, self.look.width - 5))
             case CallFinished(result=result, seconds=seconds):
                 self._finished(result, seconds)
-            case Retried(fault=fault, delay=delay):
-                self._notice("↻", f"{fault.sentence} Asking again in {duration(delay)}.")
+            case Retried(fault=fault, delay=delay, to=to):
+                self._notice("↻", f"{fault.sentence} Asking {to if to else f'again in {duration(delay)}'}.")
             case Repaired(by=by, what=what):
                 more = f" (and {len(what) - 1} more)" if len(what) > 1 else ""
                 self._notice("⚒", f"repaired by {by}: {what[0] if what else 'nothing'}{more}")
