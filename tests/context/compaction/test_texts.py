@@ -148,6 +148,11 @@ def test_what_code_adds_is_made_again_and_never_taken_from_a_model():
     ]
 
 
+def test_marks_of_fences_that_a_model_repeats_are_left_out():
+    stored = written("===== your draft =====\n## Progress\nDone.\n===== your draft =====", "", Facts(), ())
+    assert stored.startswith("## Progress\nDone.\n\n## From the record")
+
+
 def test_lists_of_files_are_bounded_and_say_so():
     stored = written("Said.", "", Facts(tuple(f"f{number}.py" for number in range(100))), ())
     assert f"f{100 - MOST_FILES}.py" in stored

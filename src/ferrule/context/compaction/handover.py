@@ -58,8 +58,10 @@ def one_line(text: str) -> str:
 
 
 def _own(said: str) -> str:
-    """Without a record section of its own: only code writes that."""
-    return f"\n{said}\n".partition(f"\n{RECORD}\n")[0].strip()
+    """Without a record section of its own, which only code writes, and without the marks of fences, which small models repeat."""
+    lines = [line for line in said.splitlines() if not (line.startswith("=====") and line.rstrip().endswith("====="))]
+    text = "\n".join(lines)
+    return f"\n{text}\n".partition(f"\n{RECORD}\n")[0].strip()
 
 
 def _listed(names: Sequence[str]) -> str:
