@@ -39,7 +39,10 @@ MOST_FLAGS = 3
 
 
 class Policy(Struct, frozen=True):
-    """What the person allows. `root` and `extra` are the workspace, absolute and free of links; `home` stands for `~`."""
+    """What the person allows. `root` and `extra` are the workspace, absolute and free of links; `home` stands for `~`.
+
+    `read_only`: no tool writes anything, whatever else is allowed.
+    """
 
     root: str
     extra: tuple[str, ...] = ()
@@ -47,6 +50,7 @@ class Policy(Struct, frozen=True):
     allow: tuple[Rule, ...] = ()
     deny: tuple[Rule, ...] = ()
     home: str = os.sep
+    read_only: bool = False
 
     @property
     def bases(self) -> tuple[str, ...]:
@@ -98,6 +102,8 @@ def _judge(read: _Read, policy: Policy) -> list[_Finding]:
     findings: list[_Finding] = []
     for action, line in read:
         match action.kind:
+            case "write" if policy.read_only:
+                findings.append(_Finding("deny", "Nothing is written here: `sandbox.access` is read-only."))
             case "read" | "write":
                 for path in action.paths:
                     findings += _file(action.kind, Spot(path, path), policy)

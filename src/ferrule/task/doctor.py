@@ -9,16 +9,19 @@ from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ferrule.process.protocol import Command, allowed_environment
 from ferrule.process.supervisor import Supervisor
 from ferrule.providers.catalog import LOCAL_SERVERS, VENDORS
 from ferrule.store.private import state_folder
+from ferrule.tools.base import Place
 from ferrule.types.errors import UsageError
 from ferrule.workspace.ripgrep import find_ripgrep
 
 from .config.layers import PROJECT_FILE, load, user_file
-from .config.schema import Config
+from .config.schema import Config, Sandbox, SandboxMode
+from .holding.confining import confine
 
 State = Literal["ok", "note", "failed"]
 PATIENCE = 0.3
@@ -43,6 +46,7 @@ async def examine(folder: Path, environ: Mapping[str, str], servers: Servers = L
     return (
         *_platform(),
         *await _programs(environ),
+        *await _sandboxes(folder, config),
         *_state(environ),
         *settings,
         *_hooks(config),
@@ -84,6 +88,24 @@ async def _programs(environ: Mapping[str, str]) -> list[Fact]:
         if rg
         else Fact("programs", "ripgrep", "failed", "not found; search_files needs it: reinstall ferrule, or install ripgrep"),
     ]
+
+
+async def _sandboxes(folder: Path, config: Config) -> list[Fact]:
+    """What each mode is on this machine, by running it. `failed` where the configuration asks for one that does not work."""
+    return [await _sandbox(folder, replace(config.sandbox, mode=mode), config.sandbox.mode) for mode in ("workspace", "strict")]
+
+
+async def _sandbox(folder: Path, sandbox: Sandbox, wanted: SandboxMode) -> Fact:
+    processes = Supervisor()
+    try:
+        confinement = await confine(sandbox, Place(folder.resolve()), processes)
+        await confinement.processes.close()
+    except UsageError as error:
+        return Fact("sandbox", sandbox.mode, "failed" if sandbox.mode == wanted else "note", str(error))
+    finally:
+        await processes.close()
+    told = f"{confinement.kind}. {confinement.remark}" if confinement.remark else confinement.kind
+    return Fact("sandbox", sandbox.mode, "note" if confinement.remark else "ok", told)
 
 
 async def _output(processes: Supervisor, argv: tuple[str, ...], environ: Mapping[str, str]) -> str | None:

@@ -216,7 +216,8 @@ class Receipt(Struct, frozen=True, tag="receipt"):
     """The evidence of one run. `head` is the hash of the record before this one in its branch.
 
     `models` were asked; `environment` names the variables that commands were allowed to see beyond the usual ones. `unwatched`
-    counts the calls that ran and may have changed something which `changes` does not list (commands).
+    counts the calls that ran and may have changed something which `changes` does not list (commands). `sandbox` is what confined
+    the commands, empty for nothing.
     """
 
     outcome: Outcome
@@ -230,6 +231,7 @@ class Receipt(Struct, frozen=True, tag="receipt"):
     denials: tuple[DeniedCall, ...] = ()
     limits: Limits = Limits()
     unwatched: int = 0
+    sandbox: str = ""
 
 
 class RunEnded(Struct, frozen=True, tag="outcome"):

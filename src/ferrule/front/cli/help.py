@@ -26,6 +26,7 @@ Rights
   --approve WHAT           ask (only reading), edits (writing too), or all
   --allow RULE             "execute:pytest *", "write:docs/**", … (repeatable)
   --deny RULE              the same, and it wins (repeatable)
+  --sandbox MODE           confine commands: workspace or strict; or off
 Limits
   --max-turns N   --max-tokens N   --max-cost USD   --max-time 90s|10m|2h
 Output

@@ -27,9 +27,9 @@ TRIAL_INSIDE = '[ -d /tmp/trial ] && [ ! -w /etc ] && : >/tmp/trial/written && c
 TRIAL_ALONE = ': >"$TMPDIR/trial/written" && ! (: >"$TMPDIR.outside") 2>/dev/null && cd "$1"'
 
 ALONE = (
-    "Only Landlock confines the commands, for bubblewrap does not work here ({why}). They write nothing outside the workspace, but "
-    "the network is not isolated: TCP is {tcp}, UDP and Unix sockets outside are reached. Nor are the hooks and the configuration "
-    "of git and Ferrule in the workspace protected."
+    "Only Landlock confines the commands, for bubblewrap does not work here ({why}). They write nothing outside the workspace, "
+    "but the network is not isolated: TCP is {tcp}, UDP and Unix sockets outside are reached. Nor are the hooks and the "
+    "configuration of git and Ferrule in the workspace protected."
 )
 OLD_PROC = "No /proc of its own can be mounted here, so sandboxed commands see the names of the processes outside."
 TO_GO_ON = "Use --sandbox off if commands may run unconfined."

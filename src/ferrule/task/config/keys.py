@@ -139,6 +139,7 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "verify": (_texts, "a list of commands, none of them empty"),
     "allow": (_texts, "a list of rules, none of them empty"),
     "deny": (_texts, "a list of rules, none of them empty"),
+    "sandbox.show": (_texts, "a list of folders and files, none of them empty"),
     "env.pass": (_names, "a list of names of environment variables"),
     "endpoints.*.base_url": (_url, "a URL that begins with http:// or https://"),
     "endpoints.*.key_env": (_variable, "the name of an environment variable (not the key itself)"),

@@ -11,6 +11,7 @@ from ferrule.types.result import Limits
 from ferrule.types.usage import Price
 
 Approve = Literal["ask", "edits", "all"]
+SandboxMode = Literal["off", "workspace", "strict"]
 
 
 class EndpointConfig(Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,6 +50,15 @@ class Environment(Struct, frozen=True, forbid_unknown_fields=True):
     passed: tuple[str, ...] = field(default=(), name="pass")
 
 
+class Sandbox(Struct, frozen=True, forbid_unknown_fields=True):
+    """What confines the commands of tools and gates. `show`: further folders and files that `strict` lets them read."""
+
+    mode: SandboxMode = "off"
+    network: bool = False
+    access: Literal["read-write", "read-only"] = "read-write"
+    show: tuple[str, ...] = ()
+
+
 class Prompt(Struct, frozen=True, forbid_unknown_fields=True):
     """`prompt.append`: text added to the end of the system prompt."""
 
@@ -82,5 +92,6 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     gates: Gates = Gates()
     hooks: tuple[Hook, ...] = ()
     env: Environment = Environment()
+    sandbox: Sandbox = Sandbox()
     prompt: Prompt = Prompt()
     endpoints: Mapping[str, EndpointConfig] = {}

@@ -19,7 +19,7 @@ from .regular import digest
 
 State = Literal["ok", "differs", "not verifiable"]
 
-RECORDED = frozenset({"outcome", "limits", "environment"})
+RECORDED = frozenset({"outcome", "limits", "environment", "sandbox"})
 """What the journal says only in the receipt's own record; everything else is computed again, and so is the outcome of an act."""
 
 EXIT_CODES: dict[State, int] = {"ok": 0, "differs": 1, "not verifiable": 8}

@@ -78,7 +78,7 @@ class Evidence:
         """The checks of the act by which the run came to `outcome`; none where it was no act."""
         return marked(self.ends.gates, self.changes) if self.ends is not None and self.ends.outcome is outcome else ()
 
-    def receipt(self, outcome: Outcome, limits: Limits, environment: tuple[str, ...], head: str) -> Receipt:
+    def receipt(self, outcome: Outcome, limits: Limits, environment: tuple[str, ...], head: str, sandbox: str = "") -> Receipt:
         acted = self.ends is not None and self.ends.outcome is outcome
         return Receipt(
             outcome=outcome,
@@ -92,6 +92,7 @@ class Evidence:
             denials=tuple(self.denials),
             limits=limits,
             unwatched=len(self.unwatched),
+            sandbox=sandbox,
         )
 
     def _begin_again(self) -> None:

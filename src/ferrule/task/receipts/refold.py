@@ -17,8 +17,8 @@ BY_AN_ACT = frozenset({Outcome.FINISHED, Outcome.UNVERIFIED, Outcome.ABORTED})
 class Again(NamedTuple):
     """`record` holds the receipt as the journal has it, `receipt` what its run's records come to.
 
-    What no other record tells (outcome, limits, variables) is taken from the record; `doubt` says why its outcome is not to be
-    believed, empty where it is.
+    What no other record tells (outcome, limits, variables, sandbox) is taken from the record; `doubt` says why its outcome is not
+    to be believed, empty where it is.
     """
 
     record: Record
@@ -72,7 +72,7 @@ def refold(stored: Stored, seq: int, hash: str) -> Refolded:
 
 
 def _again(record: Record, said: Receipt, evidence: Evidence, head: str) -> Again:
-    receipt = evidence.receipt(said.outcome, said.limits, said.environment, head)
+    receipt = evidence.receipt(said.outcome, said.limits, said.environment, head, said.sandbox)
     doubt = ""
     if said.outcome in BY_AN_ACT and receipt.terminal_action is None:
         doubt = "no accepted terminal action of the run has this outcome"

@@ -58,7 +58,7 @@ async def _run(params: SearchFiles, context: ToolContext) -> ToolOutput:
     base = path if path.is_dir() else path.parent
     target = "./" if path.is_dir() else f"./{path.name}"
     argv = arguments(program, params.regex, target, params.file_pattern)
-    answer, ended = await _ask(Command(argv, str(base), context.environment, TIMEOUT), context)
+    answer, ended = await _ask(Command(argv, str(base), context.environment, TIMEOUT, own=True), context)
     if ended is not None and (ended.error or ended.signal is not None or ended.exit_code not in (0, 1)) and not ended.timed_out:
         said = answer.complaint or ended.error or f"it ended with code {ended.exit_code}"
         if ended.error or not answer.matches:

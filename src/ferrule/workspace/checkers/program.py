@@ -54,7 +54,8 @@ async def output(
         if len(printed) <= MOST_OUTPUT:
             printed.extend(data)
 
-    command = Command(argv, str(cwd), surroundings.environment, timeout, stderr="output" if stderr else "null")
+    lent = (str(surroundings.folder),)
+    command = Command(argv, str(cwd), surroundings.environment, timeout, stderr="output" if stderr else "null", lent=lent)
     ended = await surroundings.processes.run(command, receive)
     name = Path(argv[0]).name
     if ended.timed_out:
