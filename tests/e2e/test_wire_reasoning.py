@@ -87,7 +87,7 @@ BACK: dict[str, list[Any]] = {
         {
             "role": "assistant",
             "content": None,
-            "tool_calls": [{"id": "call_00001", "type": "function", "function": CALL}],
+            "tool_calls": [{"id": "call00001", "type": "function", "function": CALL}],
             "reasoning_content": "Think twice.",
         }
     ],

@@ -45,7 +45,7 @@ SPELLED = {
 
 
 def function(number: int, name: str, arguments: str) -> Any:
-    return {"id": f"call_{number:05}", "type": "function", "function": {"name": name, "arguments": SPELLED[arguments]}}
+    return {"id": f"call{number:05}", "type": "function", "function": {"name": name, "arguments": SPELLED[arguments]}}
 
 
 def item(number: int, name: str, arguments: str) -> Any:
@@ -100,12 +100,12 @@ TURNS: dict[str, list[list[Any]]] = {
                 "content": "I look.",
                 "tool_calls": [function(1, "read_file", "read a"), function(2, "read_file", "read b")],
             },
-            {"role": "tool", "tool_call_id": "call_00001", "content": SAW_A},
-            {"role": "tool", "tool_call_id": "call_00002", "content": SAW_B},
+            {"role": "tool", "tool_call_id": "call00001", "content": SAW_A},
+            {"role": "tool", "tool_call_id": "call00002", "content": SAW_B},
         ],
         [
             {"role": "assistant", "content": None, "tool_calls": [function(3, "edit", "fix")]},
-            {"role": "tool", "tool_call_id": "call_00003", "content": FIXED},
+            {"role": "tool", "tool_call_id": "call00003", "content": FIXED},
         ],
     ],
     "openai-responses": [

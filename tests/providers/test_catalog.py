@@ -4,14 +4,18 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import pytest
+from msgspec.structs import replace
 
-from ferrule.providers.base import Endpoint, Profile
+from ferrule.providers.base import Endpoint, IdStyle, Profile, ReasoningBack, SchemaStyle
 from ferrule.providers.catalog import VENDORS, default_model, endpoint, probe_local, profile, vendors
 from ferrule.providers.hosts import is_local, is_loopback
 from ferrule.providers.http import IDLE_SECONDS, timeouts_of
 from ferrule.types.errors import UsageError
 from ferrule.types.usage import Price, Usage
 from tests.providers.provider_wire import Reply, serving
+
+COPY = Profile(quirks=("max_tokens",), ids="strict9")
+"""What is assumed of a server that copies OpenAI's chat dialect."""
 
 KEYS = {"OPENAI_API_KEY": "o", "ANTHROPIC_API_KEY": "a", "GEMINI_API_KEY": "g"}
 
@@ -35,6 +39,14 @@ class Server:
     first_event_timeout: float | None = None
     idle_timeout: float | None = None
     total_timeout: float | None = None
+    promote: bool | None = None
+    html_entities: bool | None = None
+    ids: IdStyle | None = None
+    reasoning_back: ReasoningBack | None = None
+    schemas: SchemaStyle | None = None
+    image_bytes: int | None = None
+    image_edge: int | None = None
+    image_count: int | None = None
 
 
 @pytest.mark.parametrize(
@@ -54,7 +66,7 @@ def test_the_vendors_own_services(model: str, base_url: str, key: str):
 
 def test_base_urls_come_from_the_environment_and_unknown_models_are_unknown():
     environ = {"OPENAI_BASE_URL": "http://127.0.0.1:8080/v1/"}
-    expected = Endpoint("openai", "org/some-model", "http://127.0.0.1:8080/v1", profile=Profile(quirks=("max_tokens",)))
+    expected = Endpoint("openai", "org/some-model", "http://127.0.0.1:8080/v1", profile=COPY)
     assert endpoint("openai/org/some-model", environ) == expected
     assert endpoint("anthropic/x", KEYS | {"ANTHROPIC_BASE_URL": "https://proxy.example"}).base_url == "https://proxy.example"
 
@@ -87,7 +99,7 @@ def test_what_is_wrong_is_told(model: str, environ: dict[str, str], said: str):
 def test_a_named_server_sends_only_its_own_key():
     named = {"lab": Server(key_env="LAB_KEY", headers={"x-team": "7"}, window=5, tools="schema")}
     environ = KEYS | {"LAB_KEY": "l"}
-    expected = Profile(window=5, tools="schema", quirks=("max_tokens",))
+    expected = replace(COPY, window=5, tools="schema")
     assert endpoint("lab/m", environ, named) == Endpoint(
         "openai", "m", "https://models.example/v1", "l", (("x-team", "7"),), expected, asked="lab/m"
     )
@@ -100,7 +112,16 @@ def test_a_named_server_adds_to_what_the_catalog_knows():
     named = {"mine": Server("anthropic", "http://10.0.0.5", price=Price(1, 2), cache_marks=False, quirks=("thinking_budget",))}
     known = profile("anthropic", "claude-opus-5-5")
     told = endpoint("mine/claude-opus-5-5", {}, named).profile
-    assert told == Profile(known.window, known.max_output, Price(1, 2), True, True, "native", False, ("thinking_budget",))
+    own = (known.window, known.max_output, Price(1, 2), True, True, "native", False, ("thinking_budget",))
+    assert told == Profile(*own, schemas="full")
+
+
+def test_a_named_server_says_what_the_filters_of_its_calls_go_by():
+    named = {"lab": Server(promote=True, html_entities=True, ids="native", reasoning_back="turn", schemas="full", image_count=3)}
+    expected = replace(
+        COPY, promote=True, html_entities=True, ids="native", reasoning_back="turn", schemas="full", image_count=3
+    )
+    assert endpoint("lab/m", {}, named).profile == expected
 
 
 def test_a_named_server_is_suggested_too():
@@ -182,7 +203,7 @@ def probed(*bodies: Any) -> Endpoint | None:
 def test_the_first_server_that_lists_models_is_taken():
     found = probed({"data": []}, {"data": [{"id": "qwen"}, {"id": "other"}]})
     assert found is not None
-    assert (found.name, found.key, found.profile) == ("openai/qwen", None, Profile(tools="schema", quirks=("max_tokens",)))
+    assert (found.name, found.key, found.profile) == ("openai/qwen", None, replace(COPY, tools="schema"))
     assert found.base_url.startswith("http://127.0.0.1:")
 
 

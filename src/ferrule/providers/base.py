@@ -10,6 +10,9 @@ from ferrule.types.stream import StreamEvent
 from ferrule.types.usage import Price
 
 Dialect = Literal["openai", "openai-responses", "anthropic", "google", "scripted", "builtin"]
+IdStyle = Literal["ours", "strict", "strict9", "native"]
+ReasoningBack = Literal["own", "turn", "never"]
+SchemaStyle = Literal["plain", "full"]
 
 
 class Profile(Struct, frozen=True, forbid_unknown_fields=True):
@@ -38,9 +41,9 @@ class Profile(Struct, frozen=True, forbid_unknown_fields=True):
     total_timeout: float | None = None
     promote: bool = False
     html_entities: bool = False
-    ids: Literal["ours", "strict", "strict9", "native"] = "ours"
-    reasoning_back: Literal["own", "turn", "never"] = "own"
-    schemas: Literal["plain", "full"] = "plain"
+    ids: IdStyle = "ours"
+    reasoning_back: ReasoningBack = "own"
+    schemas: SchemaStyle = "plain"
     image_bytes: int = 5_000_000
     image_edge: int = 8_000
     image_count: int = 20

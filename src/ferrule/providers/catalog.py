@@ -15,7 +15,7 @@ from ferrule.types.errors import UsageError
 from ferrule.types.json import items, loads, string
 from ferrule.types.usage import Price
 
-from .base import Dialect, Endpoint, Profile
+from .base import Dialect, Endpoint, IdStyle, Profile, ReasoningBack, SchemaStyle
 from .hosts import host_of, is_local, is_openai
 
 
@@ -82,6 +82,22 @@ class Named(Protocol):
     def idle_timeout(self) -> float | None: ...
     @property
     def total_timeout(self) -> float | None: ...
+    @property
+    def promote(self) -> bool | None: ...
+    @property
+    def html_entities(self) -> bool | None: ...
+    @property
+    def ids(self) -> IdStyle | None: ...
+    @property
+    def reasoning_back(self) -> ReasoningBack | None: ...
+    @property
+    def schemas(self) -> SchemaStyle | None: ...
+    @property
+    def image_bytes(self) -> int | None: ...
+    @property
+    def image_edge(self) -> int | None: ...
+    @property
+    def image_count(self) -> int | None: ...
 
 
 @cache
@@ -144,6 +160,14 @@ def _named(model: str, name: str, server: Named, environ: Mapping[str, str]) -> 
         first_event_timeout=server.first_event_timeout,
         idle_timeout=server.idle_timeout,
         total_timeout=server.total_timeout,
+        promote=known.promote if server.promote is None else server.promote,
+        html_entities=known.html_entities if server.html_entities is None else server.html_entities,
+        ids=server.ids or known.ids,
+        reasoning_back=server.reasoning_back or known.reasoning_back,
+        schemas=server.schemas or known.schemas,
+        image_bytes=server.image_bytes or known.image_bytes,
+        image_edge=server.image_edge or known.image_edge,
+        image_count=server.image_count or known.image_count,
     )
     return Endpoint(server.dialect, name, base_url, key or None, tuple(server.headers.items()), told, asked=model)
 
@@ -174,10 +198,11 @@ def _split(model: str, servers: tuple[str, ...]) -> tuple[Dialect, str]:
 
 
 def _assumed(dialect: Dialect, name: str, base_url: str) -> Profile:
-    """What the catalog says; servers that copy OpenAI's chat dialect are taken to want `max_tokens`."""
+    """What the catalog says. Servers that copy OpenAI's chat dialect are taken to want `max_tokens`, and ids of calls as Mistral
+    alone demands them and all others take them."""
     known = profile(dialect, name)
     if dialect == "openai" and not is_openai(base_url):
-        return msgspec.structs.replace(known, quirks=(*known.quirks, "max_tokens"))
+        return msgspec.structs.replace(known, quirks=(*known.quirks, "max_tokens"), ids="strict9", schemas="plain")
     return known
 
 

@@ -3,17 +3,14 @@
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from typing import Literal
 
 from msgspec.structs import replace
 
-from ferrule.providers.base import Endpoint
+from ferrule.providers.base import Endpoint, IdStyle
 from ferrule.stream.filter import Sending
 from ferrule.types.messages import Assistant, Message, Results, ToolCall
 
-Style = Literal["ours", "strict", "strict9", "native"]
-
-FITS: dict[Style, re.Pattern[str]] = {
+FITS: dict[IdStyle, re.Pattern[str]] = {
     "ours": re.compile(r"[A-Za-z0-9_-]{1,40}"),
     "strict": re.compile(r"[A-Za-z0-9]{1,40}"),
     "strict9": re.compile(r"[A-Za-z0-9]{9}"),
@@ -24,8 +21,8 @@ FITS: dict[Style, re.Pattern[str]] = {
 class Ids:
     """Of one conversation. Stands behind the pairing: each `Results` answers the calls before it, one by one."""
 
-    def __init__(self, style: Style, endpoint: Endpoint) -> None:
-        self._style: Style = style
+    def __init__(self, style: IdStyle, endpoint: Endpoint) -> None:
+        self._style: IdStyle = style
         self._model = endpoint.name
         self._used: set[str] = set()
         self._last: tuple[str, ...] = ()

@@ -145,6 +145,7 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "endpoints.*.key_env": (_variable, "the name of an environment variable (not the key itself)"),
     "endpoints.*.window": COUNT,
     "endpoints.*.max_output": COUNT,
+    **dict.fromkeys(("endpoints.*.image_bytes", "endpoints.*.image_edge", "endpoints.*.image_count"), COUNT),
     "endpoints.*.price.input": PRICE,
     "endpoints.*.price.output": PRICE,
     "endpoints.*.price.cache_read": PRICE,

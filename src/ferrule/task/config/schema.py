@@ -5,6 +5,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
+from ferrule.providers.base import IdStyle, ReasoningBack, SchemaStyle
 from ferrule.run.hooks.hook import Hook
 from ferrule.types.request import Effort
 from ferrule.types.result import Limits
@@ -18,7 +19,7 @@ class EndpointConfig(Struct, frozen=True, forbid_unknown_fields=True):
     """A named server: `model = "NAME/MODEL"` asks it. The key itself is never here, only the name of its variable.
 
     None is *unknown*, not a guess; `window` and `max_output` in tokens. Time-outs in seconds, 0 is no limit; None is that of
-    `timeouts`.
+    `timeouts`. From `promote` on they are those of `Profile`, for the filters of its model calls.
     """
 
     dialect: Literal["openai", "openai-responses", "anthropic", "google"]
@@ -36,6 +37,14 @@ class EndpointConfig(Struct, frozen=True, forbid_unknown_fields=True):
     first_event_timeout: float | None = None
     idle_timeout: float | None = None
     total_timeout: float | None = None
+    promote: bool | None = None
+    html_entities: bool | None = None
+    ids: IdStyle | None = None
+    reasoning_back: ReasoningBack | None = None
+    schemas: SchemaStyle | None = None
+    image_bytes: int | None = None
+    image_edge: int | None = None
+    image_count: int | None = None
 
 
 class Gates(Struct, frozen=True, forbid_unknown_fields=True):
