@@ -33,7 +33,7 @@ smoke: $(VENV)/.dev
 	$(BIN)/python scripts/smoke.py
 
 kill: $(VENV)/.dev
-	$(BIN)/python -m pytest -m long tests/e2e
+	$(BIN)/python -m pytest -m long tests/e2e tests/engine
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

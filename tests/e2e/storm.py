@@ -126,6 +126,11 @@ class Tally:
     def kills(self) -> int:
         return self.chance.total() + self.named.total()
 
+    def report(self) -> str:
+        heading = f"{self.chance.total()} kills by chance and {self.named.total()} at a named point in {self.runs} runs; "
+        heading += f"{self.requests} requests judged, {self.results} results told"
+        return "\n".join([heading, *(f"  {state:<32} {self.chance[state]:>3} + {self.named[state]:>3}" for state in POINTS)])
+
 
 def state_of(project: Project) -> str:
     """Where the kill hit, as the journal and the effects tell."""

@@ -36,12 +36,6 @@ def test_500_random_kills_and_30_in_every_state_of_a_faulty_run(tmp_path: Path, 
         for done in [pool.submit(work) for _ in range(WORKERS)]:
             done.result()
     with capsys.disabled():
-        print(
-            f"\n{tally.chance.total()} kills by chance, {tally.named.total()} at named points in {tally.runs} runs, {time.monotonic() - began:.0f} s; ",
-            end="",
-        )
-        print(f"{tally.requests} requests, {tally.results} results told", end="")
-        for state in POINTS:
-            print(f"\n  {state:<32} {tally.chance[state]:>3} by chance, {tally.named[state]:>3} at a named point", end="")
+        print(f"\n{tally.report()}\n{time.monotonic() - began:.0f} s", end="")
     assert tally.chance.total() >= 500
     assert all(tally.total(state) >= 30 for state in POINTS)
