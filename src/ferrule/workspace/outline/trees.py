@@ -1,0 +1,48 @@
+"""Nodes of the languages that tree-sitter has a grammar of here."""
+
+from typing import TYPE_CHECKING
+
+from ferrule.workspace.checkers.code.grammars import parse
+
+from .syntax import Node
+
+if TYPE_CHECKING:
+    from tree_sitter import Language
+    from tree_sitter import Node as Parsed
+
+BODIES = ("body", "consequence", "block", "declaration_list")
+"""Fields of what a node holds behind its signature."""
+
+
+def nodes(text: str, grammar: "Language", line: int) -> list[Node] | None:
+    """Those of more than one line that hold a line, outermost first; None where they could not be read. Raises TimeoutError."""
+    content = text.encode("utf-8", "backslashreplace")
+    root = parse(content, grammar).root_node
+    row = content.split(b"\n")[line - 1]
+    start, end = len(row) - len(row.lstrip()), len(row.rstrip())
+    node = root.descendant_for_point_range((line - 1, start), (line - 1, end))
+    chain: list[Parsed] = []
+    while node is not None and node.parent is not None:
+        chain.append(node)
+        node = node.parent
+    if (chain[-1] if chain else root).has_error:
+        return None
+    found = (Node(each.start_point.row + 1, _last(each), _body(each, content)) for each in reversed(chain) if each.is_named)
+    return [each for each in found if each.first < each.last]
+
+
+def _last(node: "Parsed") -> int:
+    """The last line; one that a node only touches with its line feed is not its own."""
+    end = node.end_point
+    return end.row + 1 if end.column or end.row == node.start_point.row else end.row
+
+
+def _body(node: "Parsed", content: bytes) -> int | None:
+    """The first line of what it holds: the one behind an opening brace, or that on which a body without one begins."""
+    body = next((found for field in BODIES if (found := node.child_by_field_name(field)) is not None), None)
+    if body is None:
+        return None
+    line_start = content.rfind(b"\n", 0, body.start_byte) + 1
+    alone = not content[line_start : body.start_byte].strip()
+    braced = content[body.start_byte : body.start_byte + 1] in (b"{", b"(", b"[")
+    return body.start_point.row + 1 + (braced or not alone)
