@@ -164,6 +164,10 @@ def test_settings_are_shown_with_their_origins(shell: Shell) -> None:
         "gates.require_todos_done = true  # default\n"
         "hooks = []                       # default\n"
         "env.pass = []                    # default\n"
+        'sandbox.mode = "off"             # default\n'
+        "sandbox.network = false          # default\n"
+        'sandbox.access = "read-write"    # default\n'
+        "sandbox.show = []                # default\n"
         'prompt.append = ""               # default\n',
         f"ferrule: {note}\n",
     )
@@ -240,6 +244,8 @@ def test_the_doctor_names_what_it_finds_and_shows_no_secret(shell: Shell) -> Non
         ("programs", "supervisor"),
         ("programs", "git"),
         ("programs", "ripgrep"),
+        ("sandbox", "workspace"),
+        ("sandbox", "strict"),
         ("state", "sqlite"),
         ("state", "folder"),
         ("state", "journal"),
@@ -248,7 +254,7 @@ def test_the_doctor_names_what_it_finds_and_shows_no_secret(shell: Shell) -> Non
         ("keys", "set"),
         ("keys", "own"),
     ]
-    assert {name: facts[name] for name in list(facts)[8:]} | {("state", "folder"): facts["state", "folder"]} == {
+    assert {name: facts[name] for name in list(facts)[10:]} | {("state", "folder"): facts["state", "folder"]} == {
         ("state", "folder"): ("ok", f"{shell.state} (made when it is needed)"),
         ("configuration", "files"): ("ok", str(shell.config)),
         ("configuration", "model"): ("ok", "own/m (from FERRULE_MODEL)"),

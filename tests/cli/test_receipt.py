@@ -62,7 +62,7 @@ def test_without_the_journal_nothing_is_claimed_and_an_export_stands_in_for_it(s
     shell.run("sessions", "export", session, "--format", "jsonl", "-o", "e.jsonl")
     elsewhere = {"FERRULE_HOME": str(shell.home / "other")}
     alone = shell.run("receipt", "verify", "r.json", **elsewhere)
-    assert (alone.code, alone.out.count("not verifiable"), "ok\n" in alone.out.partition("\n\n")[0]) == (8, 20, False)
+    assert (alone.code, alone.out.count("not verifiable"), "ok\n" in alone.out.partition("\n\n")[0]) == (8, 21, False)
     assert shell.run("receipt", "verify", "r.json", "--journal", "e.jsonl", **elsewhere).code == 0
 
 

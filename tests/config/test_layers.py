@@ -187,6 +187,10 @@ def test_every_key_has_a_variable_of_its_own() -> None:
         "FERRULE_GATES_REQUIRE_TODOS_DONE",
         "FERRULE_HOOKS",
         "FERRULE_ENV_PASS",
+        "FERRULE_SANDBOX_MODE",
+        "FERRULE_SANDBOX_NETWORK",
+        "FERRULE_SANDBOX_ACCESS",
+        "FERRULE_SANDBOX_SHOW",
         "FERRULE_PROMPT_APPEND",
     ]
 

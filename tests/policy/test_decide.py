@@ -225,3 +225,10 @@ def test_the_flag_of_an_ask_allows_it(policy: Policy, command: str, approve: str
     else:
         assert asked == Decision("allow")
         assert approve != "ask"
+
+
+def test_where_nothing_is_written_no_rule_and_no_approval_allows_it(policy: Policy) -> None:
+    held = replace(with_rules(policy, allow=("write", "write:src/**"), approve="all"), read_only=True)
+    denied = decide((writing(held, "src/a.py"),), held)
+    assert (denied.verdict, denied.flag, "sandbox.access" in denied.reason) == ("deny", "", True)
+    assert decide((reading(held, "src/a.py"),), held) == Decision("allow")

@@ -1,5 +1,6 @@
 """Git works in a sandboxed workspace, and what decides about later runs of git and Ferrule cannot be changed from inside."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -96,3 +97,20 @@ def test_links_in_the_place_of_hooks_are_not_followed(world: World, mode: str) -
     hooks.symlink_to(world.outside)
     ended, _ = run(world.wish(mode), Command(("git", "status", "--short"), str(world.workspace), ENVIRONMENT, 10))
     assert ended.exit_code == 0
+
+
+@MODES
+@pytest.mark.parametrize(
+    ("script", "made"),
+    [
+        ("mkdir -p evil/hooks; cp .git/config evil; echo ../evil > .git/commondir", ".git/commondir"),
+        ("mkdir .ferrule; echo evil > .ferrule/config.toml; chmod 0500 .ferrule", ".ferrule"),
+        ("ln -s . .ferrule", ".ferrule"),
+    ],
+)
+def test_what_would_decide_and_was_not_there_is_removed_and_told(world: World, mode: str, script: str, made: str) -> None:
+    repository(world.workspace)
+    ended, _ = run(world.wish(mode), shell(world, script))
+    assert ended.error is not None and f"{world.workspace}/{made}" in ended.error
+    assert not os.path.lexists(world.workspace / made)
+    assert git(world.workspace, "log", "--format=%s").split() == ["First"]

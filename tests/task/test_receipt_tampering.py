@@ -42,7 +42,7 @@ def test_a_receipt_matches_its_journal_an_export_and_the_files(run: Kept) -> Non
         assert (found.state, found.exit_code, found.chain.state) == ("ok", 0, "ok")
         assert set(states(found).values()) == {"ok"}
         assert [(file.path, file.state) for file in found.files] == [("app.py", "ok"), ("tests/test_app.py", "ok")]
-    assert [field.name for field in found.fields if not field.recomputed] == ["environment", "limits"]
+    assert [field.name for field in found.fields if not field.recomputed] == ["environment", "limits", "sandbox"]
 
 
 def test_every_part_of_the_receipt_is_there_to_be_tampered_with(run: Kept) -> None:

@@ -71,9 +71,9 @@ def instead(key: Key, struct: type[Struct]) -> str:
     prefix = key[:-1]
     here = {name: dotted((*prefix, name)) for name in tables(struct)}
     below = {inner[-1]: dotted(inner) for inner, _, _ in plain_keys(struct, prefix)} if struct is Config else {}
-    near = nearest(key[-1], list(below | here))
-    if near is not None:
-        return f"did you mean {(below | here)[near]}?"
+    for known in (here, below):
+        if (near := nearest(key[-1], list(known))) is not None:
+            return f"did you mean {known[near]}?"
     return f"known here: {', '.join(sorted(here.values()))}"
 
 
