@@ -207,3 +207,8 @@ def test_answers_name_who_gave_them(tmp_path: Path) -> None:
     ran = drive(tmp_path, [WORK, http(529, "overloaded")], [ends()])
     assert [entry.message.model.rsplit("/", 1)[1] for entry in ran.entries(AssistantSaid)] == ["a.json", "b.json"]
     assert ran.entries(Receipt) == []
+
+
+def test_who_asks_for_a_long_pause_is_not_waited_for_while_another_one_is_left(tmp_path: Path) -> None:
+    ran = drive(tmp_path, [http(500, "server_error", headers={"Retry-After": "60"})], [ends()])
+    assert (ran.conclusion.outcome, ran.names, ran.clock.waits) == (Outcome.FINISHED, ["a", "b"], [])

@@ -123,7 +123,17 @@ def _contents(endpoint: Endpoint, messages: tuple[Message, ...]) -> list[Part]:
                 _say(sent, "user", _results(endpoint, results, ids))
             case Assistant():
                 _say(sent, "model", _assistant(endpoint, message, ids))
+    _sign(sent)
     return sent
+
+
+def _sign(sent: list[Part]) -> None:
+    """A model that signs its calls wants the first one of every step signed: those that lost their signature get the stand-in."""
+    first = [next((part for part in content["parts"] if "functionCall" in part), None) for content in sent]
+    unsigned = [call for call in first if call is not None and "thoughtSignature" not in call]
+    if unsigned and len(unsigned) < sum(call is not None for call in first):
+        for call in unsigned:
+            call["thoughtSignature"] = FOREIGN_SIGNATURE
 
 
 def _say(sent: list[Part], role: str, parts: list[Part]) -> None:

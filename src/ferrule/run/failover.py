@@ -39,6 +39,8 @@ REASONS: dict[FaultCode, Reason] = {
 
 PATIENCE: dict[FaultCode, int] = {"connection": 1, "cut": 1, "server_error": 1, "bad_response": 1}
 """How often the same candidate is asked again although another one is left: what is mostly over in a moment."""
+MOMENT = 2.0
+"""Seconds: who asks for a longer pause is not waited for while another one is left."""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from ferrule.types.stream import Failed
 
 from .backoff import next_delay, too_long
 from .conclusion import Decision, failed
-from .failover import PATIENCE, REASONS, Situation, decide
+from .failover import MOMENT, PATIENCE, REASONS, Situation, decide
 from .state import State
 
 
@@ -29,7 +29,7 @@ async def fail_over(state: State, result: AttemptResult) -> Decision | None:
         return None
     fault, lineup = result.failed.fault, state.setup.lineup
     key, model = lineup.other_key(), lineup.other_model()
-    if state.ledger.times("transport") < PATIENCE.get(fault.code, 0):
+    if state.ledger.times("transport") < PATIENCE.get(fault.code, 0) and (fault.retry_after or 0.0) <= MOMENT:
         return None
     to = {"rotate": key, "fallback": model}.get(decide(situation(state, result.failed, bool(key), bool(model))))
     if to is None or not state.ledger.may("failover"):
