@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferrule.providers.sse import ServerEvent, SseDecoder
+from ferrule.providers.connection.sse import ServerEvent, SseDecoder
 
 
 def decoded(raw: bytes, cuts: list[int] | None = None) -> list[ServerEvent]:

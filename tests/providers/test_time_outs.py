@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from ferrule.providers.base import Dialect, Endpoint, Profile
+from ferrule.providers.connection.watch import Timeouts, Watch
 from ferrule.providers.http import IDLE_SECONDS, timeouts_of
 from ferrule.providers.open import open_provider
-from ferrule.providers.watch import Timeouts, Watch
 from ferrule.types.messages import Text, User
 from ferrule.types.request import Request
 from ferrule.types.stream import Done, Failed, StreamEvent

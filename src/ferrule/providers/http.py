@@ -19,10 +19,10 @@ from ferrule.types.usage import NOTHING, Usage
 from .assemble import Assembler
 from .base import Endpoint
 from .classify import error_fault, network_fault, shown, status_fault
+from .connection.sse import ServerEvent, SseDecoder
+from .connection.watch import Timeouts, Watch
 from .hosts import host_of, is_local, is_loopback
 from .memo import Memo
-from .sse import ServerEvent, SseDecoder
-from .watch import Timeouts, Watch
 
 if TYPE_CHECKING:
     import httpx2

@@ -1,0 +1,1 @@
+"""What one answer goes through between the socket and its decoder."""
