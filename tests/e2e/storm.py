@@ -236,6 +236,7 @@ class Storm:
         model = f"{self.dialect}/m"
         with self.project.started(*words, "--model", model, *TASK, **environ) as process:
             assert process.stdout is not None
+            assert process.stderr is not None
             told: list[str] = []
             if by_chance:
                 for _ in range(self.dice.randrange(1, 24)):
@@ -246,11 +247,12 @@ class Storm:
                 with suppress(ProcessLookupError):
                     process.send_signal(signal.SIGKILL)
                 # What the pipe's reader holds already, `communicate` would not give.
-                out = process.stdout.read()
+                out, err = process.stdout.read(), process.stderr.read()
             else:
-                out, _ = process.communicate(timeout=60)
+                out, err = process.communicate(timeout=60)
         told += out.decode(errors="replace").splitlines(keepends=True)
-        return process.wait(60), [line for line in told if line.endswith("\n")]
+        assert process.wait(60) != 1, (told[-1:], err.decode(errors="replace"))
+        return process.returncode, [line for line in told if line.endswith("\n")]
 
     def nothing_lost(self, told: list[str]) -> None:
         """Whatever was told as stored is stored, results of calls among it."""
