@@ -16,14 +16,11 @@ from ferrule.context.compaction.identifiers import missing
 from ferrule.context.compaction.passages import Passage
 from ferrule.context.compaction.prompts import Ask, Kind, flaws, text_of, worded
 from ferrule.context.compaction.sizes import Sizes
-from ferrule.types.fault import Fault
+from ferrule.types.fault import TIMEOUTS, Fault
 from ferrule.types.messages import Text, User
 from ferrule.types.request import Request
 from ferrule.types.stream import Done, Failed, Terminal
 from ferrule.types.usage import NOTHING, Usage
-
-TERMINAL = ("timeout", "idle_timeout")
-"""Faults that are retryable elsewhere: after one of them another long wait would follow."""
 
 
 @dataclass(frozen=True)
@@ -142,9 +139,9 @@ class Summariser:
         raise AssertionError("the last try has no pause after it")
 
     def _pause(self, fault: Fault, failures: int) -> float | None:
-        """Seconds until the next try, None where there is none."""
+        """Seconds until the next try, None where there is none. After silence another long wait would follow."""
         bounds = self.bounds
-        if not fault.retryable or fault.code in TERMINAL or failures >= bounds.tries:
+        if not fault.retryable or fault.code in TIMEOUTS or failures >= bounds.tries:
             return None
         backoff = min(bounds.pause * 2.0 ** (failures - 1), bounds.longest_pause) * (0.8 + 0.4 * random.random())
         pause = max(backoff, fault.retry_after or 0.0)
