@@ -241,3 +241,10 @@ def test_counts_begin_anew_with_work(tmp_path: Path) -> None:
     steps = itertools.chain.from_iterable([*[busy] * 6, call("write_to_file", path=f"{n}.txt", content="x")] for n in range(3))
     ran = drive(tmp_path, [*steps, ends()])
     assert (ran.conclusion.outcome, len(ran.entries(Retried))) == (Outcome.FINISHED, 18)
+
+
+def test_a_failure_that_passes_costs_the_last_try_nothing(tmp_path: Path) -> None:
+    steps = [OVERFLOW, http(503, "overloaded"), WORK, ends()]
+    ran = drive(tmp_path, steps, profile=Profile(max_output=32_000))
+    assert ran.conclusion.outcome is Outcome.FINISHED
+    assert [request.max_output for request in ran.requests[:3]] == [32_000, 2_048, 2_048]

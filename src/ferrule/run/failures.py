@@ -35,7 +35,7 @@ async def fail_over(state: State, result: AttemptResult) -> Decision | None:
     if to is None or not state.ledger.may("failover"):
         return None
     state.ledger.count("failover")
-    left = lineup.current
+    left, state.once = lineup.current, None
     lineup.move(to, fault)
     decision = await state.again(result.failed, to=to.name)
     if to.model != left.model:

@@ -126,7 +126,7 @@ def _saved(whole: Mapping[str, ToolResult], cuts: tuple[Cut, ...]) -> int:
 
 
 def reduced(setup: Setup) -> tuple[Setup, tuple[str, ...]] | None:
-    """For one attempt: a short answer, no optional sections, and the provider alone judges whether it fits."""
+    """For one more try: a short answer, no optional sections, and the provider alone judges whether it fits."""
     provider = setup.provider
     most = provider.endpoint.profile.max_output
     system = tuple(section for section in setup.system if section not in setup.optional)

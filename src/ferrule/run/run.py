@@ -51,12 +51,14 @@ class Run(State):
             await setup.log.add(chosen)
 
     async def attempt(self) -> AttemptResult:
-        setup, self.once = self.once or self.setup, None
+        setup = self.once or self.setup
         conversation = setup.log.conversation
         calls, turns = conversation.calls_made, self.ledger.turns
         self.attempts += 1
         result = await attempt(setup, self.ledger, self.repetition, self.attempts)
         self.denials += result.denials
+        if result.failed is None or not result.failed.fault.retryable:
+            self.once = None
         if self.ledger.turns > turns and result.how != "failed":
             self.setup.lineup.worked()
         if conversation.calls_made > calls:

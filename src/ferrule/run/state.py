@@ -25,7 +25,8 @@ class Reminding:
 
 @dataclass
 class State:
-    """`once` takes the place of `setup` in the next attempt alone. `pause` waits for some seconds, `jitter` is from 0 to 1."""
+    """`once` takes the place of `setup` until an attempt with it came to something. `pause` waits for some seconds, `jitter` is
+    from 0 to 1."""
 
     setup: Setup
     ledger: Ledger
