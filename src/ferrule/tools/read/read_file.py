@@ -1,6 +1,6 @@
-"""`read_file`: numbered lines of one text file."""
+"""`read_file`: numbered lines of files, the block around a line, the text of documents, pictures."""
 
-import asyncio
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
@@ -9,60 +9,202 @@ from msgspec import Meta, Struct
 
 from ferrule.tools.base import Place, Tool, ToolContext
 from ferrule.types.errors import ToolError
+from ferrule.types.messages import Image, Text
 from ferrule.types.names import spell
-from ferrule.types.tools import Action, Effect, ToolOutput, ok
-from ferrule.workspace.lines import LINE_LIMIT, LineReader, Page, Unreadable
+from ferrule.types.tools import Action, Effect, ToolOutput
+from ferrule.workspace.lines import LINE_LIMIT, PAGE_LIMIT, LineReader
 from ferrule.workspace.near import near_names
+from ferrule.workspace.outline.choose import Wanted
+from ferrule.workspace.reading.child import Hands, Unshowable
+from ferrule.workspace.reading.documents import Documents, sniffed
+from ferrule.workspace.reading.regular import Unreadable
 
-LARGE = 1_048_576
-"""Bytes from which on a file is read in a thread, so that nothing else waits for it."""
+from .block import Block, block_page
+from .page import Slice, document_page, text_page
+
+FILES = 50
+"""Files of one call."""
+PICTURES = 10
+PICTURE_BYTES = 6_000_000
+"""Encoded bytes of all pictures of one call."""
+SEPARATOR = "\n\n---\n\n"
+
+Line = Annotated[int, Meta(description="First line, counted from 1.")]
+Count = Annotated[int, Meta(description="Most lines to return.")]
+Anchor = Annotated[int | None, Meta(description="Line whose block is returned.")]
+
+
+class FilePart(Struct, frozen=True, forbid_unknown_fields=True):
+    """One of several files."""
+
+    path: str
+    offset: int = 1
+    limit: int = 2_000
+    anchor_line: int | None = None
 
 
 class ReadFile(Struct, frozen=True):
-    path: Annotated[str, Meta(description="File, relative to the workspace or absolute.")]
-    offset: Annotated[int, Meta(description="First line, counted from 1.")] = 1
-    limit: Annotated[int, Meta(description="Most lines to return.")] = 2_000
-    mode: Annotated[Literal["slice"], Meta(description="How to choose lines: from `offset` on.")] = "slice"
+    path: Annotated[str | None, Meta(description="File, relative to the workspace or absolute.")] = None
+    files: Annotated[tuple[FilePart, ...] | None, Meta(description="Several files instead of `path`.")] = None
+    offset: Line = 1
+    limit: Count = 2_000
+    column: Annotated[int, Meta(description="First character of line `offset`, to read on in a cut line.")] = 1
+    mode: Annotated[
+        Literal["slice", "indentation"] | None,
+        Meta(description="Lines from `offset` on, or the block around `anchor_line`."),
+    ] = None
+    anchor_line: Anchor = None
+    max_levels: Annotated[int, Meta(description="Blocks to go outwards; 0 for all.")] = 0
+    include_siblings: Annotated[bool, Meta(description="Also what stands beside it.")] = False
+    include_header: Annotated[bool, Meta(description="Also imports and signatures around it.")] = True
+    max_lines: Annotated[int | None, Meta(description="Most lines of a block.")] = None
+
+
+@dataclass(frozen=True)
+class Readers:
+    """What a session keeps of the files that it read."""
+
+    lines: LineReader = field(default_factory=LineReader)
+    documents: Documents = field(default_factory=Documents)
+
+
+class Ask(Struct, frozen=True):
+    """One file, and either lines or the block around one."""
+
+    path: str
+    offset: int
+    limit: int
+    column: int = 1
+    anchor: int | None = None
+    wanted: Wanted = Wanted()
+
+
+class Shown(Struct, frozen=True):
+    text: str
+    image: Image | None = None
 
 
 def read_file() -> Tool:
-    """A tool of its own for each session: it keeps the line indexes of the files that were read."""
+    """A tool of its own for each session: it keeps the line indexes and documents of the files that were read."""
     return Tool(
         name="read_file",
-        description="Read a text file as numbered lines `N | text`. Long files come in pages: a notice before the lines names "
-        f"the next offset. Lines are cut at {LINE_LIMIT} characters. To read several files, call it several times in one turn.",
+        description="Read one file or several as numbered lines `N | text`. Long files come in pages: a notice before the lines "
+        f"names the next offset. Lines are cut at {LINE_LIMIT} characters. `anchor_line`, from a search or an error, gives the "
+        "whole block around it, such as a function. PDF, Word, Excel and Jupyter files come as text, images as pictures.",
         params=ReadFile,
         effect=Effect.READ,
         actions=_actions,
-        run=partial(_run, LineReader()),
+        run=partial(_run, Readers()),
     )
 
 
 def _actions(params: ReadFile, place: Place) -> tuple[Action, ...]:
-    return (Action("read", (spell(str(place.resolve(params.path))),)),)
+    paths = (params.path or "",) if params.files is None else tuple(part.path for part in params.files)
+    return (Action("read", tuple(spell(str(place.resolve(path))) for path in dict.fromkeys(paths))),)
 
 
-async def _run(reader: LineReader, params: ReadFile, context: ToolContext) -> ToolOutput:
-    if params.offset < 1:
-        raise ToolError(f"`offset` counts lines from 1, got {params.offset}.")
-    if params.limit < 1:
-        raise ToolError(f"`limit` must be at least 1, got {params.limit}.")
-    path = context.place.resolve(params.path)
+async def _run(readers: Readers, params: ReadFile, context: ToolContext) -> ToolOutput:
+    asks = _asks(params)
+    if params.files is None:
+        shown = await _read(readers, asks[0], PAGE_LIMIT, context)
+        return ToolOutput("ok", (Text(shown.text), *([shown.image] if shown.image else [])))
+    return await _several(readers, asks, context)
+
+
+async def _several(readers: Readers, asks: tuple[Ask, ...], context: ToolContext) -> ToolOutput:
+    """Each file or why it was not read; together no more than one page."""
+    sections: list[str] = []
+    pictures: list[Image] = []
+    room, failed = PAGE_LIMIT, 0
+    for ask in asks:
+        try:
+            if room <= 0:
+                raise ToolError(f"Not read: the {PAGE_LIMIT} characters of one call are used up. Read it in a call of its own.")
+            shown = await _read(readers, ask, room, context)
+            if shown.image:
+                pictures.append(_fitting(shown.image, pictures))
+            sections.append(shown.text + (f"\nIt is picture {len(pictures)} of this result." if shown.image else ""))
+        except ToolError as problem:
+            failed += 1
+            sections.append(f"File: {context.place.shown(context.place.resolve(ask.path))}\nError: {problem}")
+        room -= len(sections[-1])
+    kind: Literal["ok", "error"] = "error" if failed == len(asks) else "ok"
+    return ToolOutput(kind, (Text(SEPARATOR.join(sections)), *pictures))
+
+
+def _fitting(picture: Image, before: list[Image]) -> Image:
+    if len(before) == PICTURES or sum(len(each.data) for each in (*before, picture)) > PICTURE_BYTES:
+        raise ToolError("Not shown: the pictures of one call are too many or too large. Read it in a call of its own.")
+    return picture
+
+
+def _asks(params: ReadFile) -> tuple[Ask, ...]:
+    """Raises ToolError for numbers that make no sense."""
+    if (params.path is None) == (params.files is None):
+        raise ToolError("Name one file by `path`, or several by `files`.")
+    if params.files is not None and not 1 <= len(params.files) <= FILES:
+        raise ToolError(f"`files` must name 1 to {FILES} files, got {len(params.files)}.")
+    if params.max_levels < 0:
+        raise ToolError(f"`max_levels` must be at least 0, got {params.max_levels}.")
+    most = params.limit if params.max_lines is None else min(params.limit, params.max_lines)
+    blocks = params.mode == "indentation" or (params.mode is None and params.anchor_line is not None)
+    if params.files is None:
+        anchor = (params.anchor_line if params.anchor_line is not None else params.offset) if blocks else None
+        wanted = Wanted(params.max_levels, params.include_siblings, params.include_header, most)
+        asks = [Ask(params.path or "", params.offset, params.limit, params.column, anchor, wanted)]
+    else:
+        asks = [_part(part, params) for part in params.files]
+    if params.max_lines is not None:
+        _counted("max_lines", params.max_lines, "must be at least 1")
+    for ask in asks:
+        _counted("offset", ask.offset, "counts lines from 1")
+        _counted("limit", ask.limit, "must be at least 1")
+        _counted("column", ask.column, "counts characters from 1")
+        _counted("anchor_line", 1 if ask.anchor is None else ask.anchor, "counts lines from 1")
+    return tuple(asks)
+
+
+def _part(part: FilePart, params: ReadFile) -> Ask:
+    most = part.limit if params.max_lines is None else min(part.limit, params.max_lines)
+    wanted = Wanted(params.max_levels, params.include_siblings, params.include_header, most)
+    return Ask(part.path, part.offset, part.limit, 1, part.anchor_line, wanted)
+
+
+def _counted(name: str, value: int, rule: str) -> None:
+    if value < 1:
+        raise ToolError(f"`{name}` {rule}, got {value}.")
+
+
+async def _read(readers: Readers, ask: Ask, room: int, context: ToolContext) -> Shown:
+    """Raises ToolError."""
+    path = context.place.resolve(ask.path)
     shown = context.place.shown(path)
     try:
-        if path.stat().st_size < LARGE:
-            page = reader.page(path, params.offset, params.limit)
-        else:
-            page = await asyncio.to_thread(reader.page, path, params.offset, params.limit)
-    except Unreadable as problem:
+        return await _shown(readers, ask, room, path, shown, context)
+    except (Unreadable, Unshowable) as problem:
         raise ToolError(f"Cannot read {shown}: {problem}.") from problem
     except (FileNotFoundError, NotADirectoryError) as problem:
         raise ToolError(missing(path, context.place)) from problem
     except OSError as problem:
         raise ToolError(f"Cannot read {shown}: {problem.strerror}.") from problem
-    if not page.lines and page.total:
-        raise ToolError(f"`offset` {params.offset} is past the end: {shown} has {_count(page.total)}.")
-    return ok(_render(shown, page, params.limit))
+
+
+async def _shown(readers: Readers, ask: Ask, room: int, path: Path, shown: str, context: ToolContext) -> Shown:
+    kind = sniffed(path)
+    hands = Hands(context.processes, context.environment)
+    if kind == "image":
+        from ferrule.workspace.reading.pictures import picture
+
+        facts, image = await picture(path, hands)
+        return Shown(f"File: {shown}\nImage: {facts}", image)
+    if kind is not None and ask.anchor is not None:
+        raise ToolError(f"{shown} is a document, which has no blocks; read it by `offset` and `limit`.")
+    wanted = Slice(ask.offset, ask.limit, ask.column, room)
+    if kind is not None:
+        return Shown(document_page(await readers.documents.read(path, kind, hands), shown, wanted))
+    if ask.anchor is not None:
+        return Shown(await block_page(readers.lines, path, shown, Block(ask.anchor, ask.wanted, room), hands))
+    return Shown(await text_page(readers.lines, path, shown, wanted))
 
 
 def missing(path: Path, place: Place) -> str:
@@ -70,24 +212,3 @@ def missing(path: Path, place: Place) -> str:
     near = near_names(path, place.root)
     hint = f" Did you mean {' or '.join(place.shown(name) for name in near)}?" if near else ""
     return f"{place.shown(path)} does not exist.{hint}"
-
-
-def _render(shown: str, page: Page, limit: int) -> str:
-    head = [f"File: {shown}"]
-    if not page.encoding.plain:
-        head.append(f"Encoding: {page.encoding.label}")
-    if not page.lines:
-        return "\n".join([*head, "The file is empty."])
-    if page.more:
-        of = "more lines follow" if page.total is None else f"of {page.total}"
-        head.append(f"Lines {page.first}-{page.last}, {of}. Go on with offset={page.last + 1} and limit={limit}.")
-    if page.cut:
-        named = ", ".join(str(number) for number in page.cut[:10]) + (", …" if len(page.cut) > 10 else "")
-        head.append(f"Cut at {LINE_LIMIT} characters: line {named}.")
-    width = len(str(page.last))
-    lines = (f"{number:>{width}} | {line}" for number, line in enumerate(page.lines, page.first))
-    return "\n".join([*head, *lines])
-
-
-def _count(lines: int) -> str:
-    return f"{lines} line" if lines == 1 else f"{lines} lines"

@@ -50,7 +50,7 @@ def choose(outline: Outline, lines: Sequence[str], wanted: Wanted) -> Choice:
     reserved = min(_size(header), wanted.most // HEADED)
     shown = _around(outline.anchor, block, max(1, wanted.most - reserved) if len(block) + reserved > wanted.most else len(block))
     if wanted.header:
-        header = _room(_header(outline, shown), wanted.most - len(shown))
+        header = fitting(_header(outline, shown), wanted.most - len(shown))
     return Choice(block, shown, header, cut_off)
 
 
@@ -82,16 +82,16 @@ def _outside(span: Span, shown: Span) -> tuple[Span, ...]:
     return tuple(part for part in (before, behind) if part.first <= part.last)
 
 
-def _room(spans: Sequence[Span], most: int) -> tuple[Span, ...]:
+def fitting(spans: Sequence[Span], most: int) -> tuple[Span, ...]:
     """The first of the spans, the last of these cut where the room ends; in the order of the file."""
-    fitting: list[Span] = []
+    chosen: list[Span] = []
     for span in spans:
         if len(span) > most:
             span = Span(span.first, span.first + most - 1)
         if len(span):
-            fitting.append(span)
+            chosen.append(span)
             most -= len(span)
-    return tuple(sorted(fitting, key=lambda span: span.first))
+    return tuple(sorted(chosen, key=lambda span: span.first))
 
 
 def _size(spans: Sequence[Span]) -> int:
