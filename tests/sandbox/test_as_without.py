@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from ferrule.process.protocol import Command, Ended, Processes
 from tests.process.probe import carriers, marker, sleepers, summary, until
@@ -64,6 +65,17 @@ def test_arguments_and_environment_are_exactly_as_given(world: World, mode: str,
         assert environ.pop(b"TMPDIR")
     assert words == [os.fsencode(argument) for argument in arguments]
     assert environ == {os.fsencode(name): os.fsencode(value) for name, value in given}
+
+
+@LAYERS
+def test_folders_have_any_name(world: World, mode: str, programs: Programs) -> None:
+    odd = world.workspace / os.fsdecode(b"--odd \xff\n name")
+    odd.mkdir()
+    wish = replace(world.wish(mode), folders=(str(odd),))
+    command = Command(("sh", "-c", 'echo x > made; printf %s "$PWD"'), str(odd), ENVIRONMENT, 20)
+    chunks: list[bytes] = []
+    ended = with_sandbox(wish, lambda processes: processes.run(command, chunks.append), programs)
+    assert (ended.exit_code, b"".join(chunks), os.listdir(odd)) == (0, os.fsencode(odd), ["made"])
 
 
 @LAYERS

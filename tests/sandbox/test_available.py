@@ -14,6 +14,7 @@ import pytest
 from ferrule.process.protocol import Command, Ended, Processes
 from ferrule.process.sandbox.find import find_bubblewraps
 from ferrule.process.sandbox.opening import open_sandbox
+from ferrule.process.sandbox.wish import Wish
 from ferrule.process.supervisor import Supervisor
 from ferrule.types.errors import UsageError
 
@@ -174,6 +175,15 @@ def test_it_works_for_a_user_without_rights() -> None:
             )
             assert (done.stdout, done.stderr) == (f"0 None {expected}", "")
             assert os.listdir(outside) == ["secret"]
+
+
+@pytest.mark.parametrize(("read_only", "said"), [(False, True), (True, False)])
+def test_it_is_said_where_ferrule_itself_can_be_changed(world: World, read_only: bool, said: bool) -> None:
+    async def use(processes: Processes) -> str:
+        return processes.remark  # type: ignore[attr-defined]
+
+    wish = Wish("workspace", (str(world.workspace), str(REPOSITORY)), read_only=read_only)
+    assert ("installed in the workspace" in with_sandbox(wish, use)) == said
 
 
 def test_what_is_no_command_of_the_model_runs_outside(world: World) -> None:

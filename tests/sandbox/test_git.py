@@ -1,14 +1,16 @@
 """Git works in a sandboxed workspace, and what decides about later runs of git and Ferrule cannot be changed from inside."""
 
+import asyncio
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from ferrule.process.protocol import Command
+from ferrule.process.protocol import Command, Processes
+from tests.process.probe import until
 
-from .world import ENVIRONMENT, World, run, said, shell
+from .world import ENVIRONMENT, World, run, said, shell, with_sandbox
 
 MODES = pytest.mark.parametrize("mode", ["workspace", "strict"])
 IDENTITY = "git -c user.name=N -c user.email=e@example.org"
@@ -114,3 +116,16 @@ def test_what_would_decide_and_was_not_there_is_removed_and_told(world: World, m
     assert ended.error is not None and f"{world.workspace}/{made}" in ended.error
     assert not os.path.lexists(world.workspace / made)
     assert git(world.workspace, "log", "--format=%s").split() == ["First"]
+
+
+@MODES
+def test_what_was_made_is_removed_from_a_command_that_was_cancelled_too(world: World, mode: str) -> None:
+    async def use(processes: Processes) -> None:
+        running = asyncio.create_task(processes.run(shell(world, "mkdir .ferrule; sleep 60"), lambda data: None))
+        assert await until((world.workspace / ".ferrule").exists)
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+    with_sandbox(world.wish(mode), use)
+    assert os.listdir(world.workspace) == []

@@ -31,6 +31,7 @@ ALONE = (
     "but the network is not isolated: TCP is {tcp}, UDP and Unix sockets outside are reached. Nor are the hooks and the "
     "configuration of git and Ferrule in the workspace protected."
 )
+CHANGEABLE = "Ferrule is installed in the workspace, so commands can change what it does at its next start."
 OLD_PROC = "No /proc of its own can be mounted here, so sandboxed commands see the names of the processes outside."
 TO_GO_ON = "Use --sandbox off if commands may run unconfined."
 
@@ -52,7 +53,7 @@ async def open_sandbox(wish: Wish, processes: Processes, bubblewraps: Sequence[s
         for candidate in _candidates(wish, Sandboxed(processes, wish, scratch, None, abi(), needed=needed), programs, why):
             complaint = await _tried(candidate)
             if complaint is None:
-                return candidate
+                return replace(candidate, remark=" ".join(filter(None, (candidate.remark, _changeable(wish)))))
             why.append(complaint)
     except BaseException:
         clear(Path(scratch))
@@ -84,6 +85,11 @@ def _resolver(wish: Wish) -> tuple[str, ...]:
     """Where names are resolved, which is often a link to below /run."""
     real = Path(RESOLVER).resolve()
     return (str(real),) if wish.network and real.exists() else ()
+
+
+def _changeable(wish: Wish) -> str:
+    own = (sys.base_prefix, sys.prefix, PACKAGE)
+    return CHANGEABLE if not wish.read_only and any(within(path, wish.folders) for path in own) else ""
 
 
 def _candidates(wish: Wish, alone: Sandboxed, programs: Sequence[str], why: list[str]) -> Iterator[Sandboxed]:

@@ -56,11 +56,16 @@ class Sandboxed:
                 None, None, 0.0, error=f"in a sandbox it cannot start in {cwd}, outside the workspace; --add-dir adds it"
             )
         special = self._guarded()
-        ended = await self.processes.run(self.confined(command, special), on_output)
-        made = [path for path in special.absent if remove(Path(path))]
-        if made:
-            return replace(ended, error=f"it made {', '.join(made)}, which decides how git or Ferrule works and was removed")
-        return ended
+        made: list[str] = []
+        try:
+            ended = await self.processes.run(self.confined(command, special), on_output)
+        finally:
+            made += [path for path in special.absent if remove(Path(path))]
+        if not made:
+            return ended
+        left = [path for path in made if os.path.lexists(path)]
+        done = f"{', '.join(left)} could not be removed, do it by hand" if left else "it was removed"
+        return replace(ended, error=f"it made {', '.join(made)}, which decides how git or Ferrule works; {done}")
 
     def confined(self, command: Command, special: Guarded = NOTHING) -> Command:
         """The command with its wrapper."""
