@@ -26,12 +26,12 @@ def origins(project: Project) -> list[str]:
     return [entry["origin"] for entry in project.journal.entries("user")]
 
 
-@pytest.mark.parametrize("said", ["All done, I think.", ""])
-def test_an_answer_without_an_act_is_reminded_twice_and_never_finishes(project: Project, said: str) -> None:
-    model = project.model(*[{"text": said}] * 3, step(completes("Too late.")))
+@pytest.mark.parametrize(("said", "answers"), [("All done, I think.", 3), ("", 4)], ids=["words", "nothing"])
+def test_an_answer_without_an_act_is_reminded_twice_and_never_finishes(project: Project, said: str, answers: int) -> None:
+    model = project.model(*[{"text": said}] * answers, step(completes("Too late.")))
     result = ended(project, project.run("-p", "x", "--model", model, *JSON), "incomplete", 7)
-    assert result["turns"] == 3
-    assert origins(project) == ["person", "reminder", "reminder"]
+    assert result["turns"] == answers
+    assert origins(project) == ["person", *["reminder"] * (answers - 1)]
     assert result["result"] == said or not said
     assert "2 reminders" in result["error"]
 
