@@ -2,12 +2,25 @@
 
 import sys
 
-from . import preflight, resuming, rows
+from . import chain, preflight, resuming, rows
 from .rows import Row
 
-MODULES = (rows, resuming, preflight)
+MODULES = (rows, resuming, preflight, chain)
 
-ALL = ("version", "one_turn", "per_turn", "big_write", "read_far", "repair", "review", "large_diff", "resume_long", "preflight")
+ALL = (
+    "version",
+    "one_turn",
+    "per_turn",
+    "big_write",
+    "read_far",
+    "repair",
+    "review",
+    "large_diff",
+    "resume_long",
+    "preflight",
+    "build_request",
+    "chain_events",
+)
 
 
 def main() -> int:

@@ -118,9 +118,7 @@ def test_a_named_server_adds_to_what_the_catalog_knows():
 
 def test_a_named_server_says_what_the_filters_of_its_calls_go_by():
     named = {"lab": Server(promote=True, html_entities=True, ids="native", reasoning_back="turn", schemas="full", image_count=3)}
-    expected = replace(
-        COPY, promote=True, html_entities=True, ids="native", reasoning_back="turn", schemas="full", image_count=3
-    )
+    expected = replace(COPY, promote=True, html_entities=True, ids="native", reasoning_back="turn", schemas="full", image_count=3)
     assert endpoint("lab/m", {}, named).profile == expected
 
 

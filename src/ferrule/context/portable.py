@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from ferrule.types.messages import Assistant, AssistantPart, Message, Reasoning, ToolCall
+from ferrule.types.messages import Assistant, AssistantPart, Message, Reasoning, Text, ToolCall
 
 
 def portable(messages: Sequence[Message], dialect: str, model: str) -> Sequence[Message]:
@@ -58,8 +58,13 @@ def _without_data(part: AssistantPart) -> AssistantPart | None:
     return replace(part, opaque=None) if isinstance(part, ToolCall) or part.text else None
 
 
+def _is_thought(part: AssistantPart) -> bool:
+    """Reasoning, and the blank text beside it."""
+    return isinstance(part, Reasoning) or (isinstance(part, Text) and part.opaque is None and not part.text.strip())
+
+
 def _of(answer: Assistant, parts: tuple[AssistantPart, ...]) -> Assistant | None:
-    if all(isinstance(part, Reasoning) for part in parts):
+    if not parts or (any(isinstance(part, Reasoning) for part in parts) and all(map(_is_thought, parts))):
         return None
     same = len(parts) == len(answer.parts) and all(one is other for one, other in zip(parts, answer.parts, strict=True))
     return answer if same else replace(answer, parts=parts)

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from ferrule.process.protocol import Command, allowed_environment
 from ferrule.process.supervisor import Supervisor
 from ferrule.providers.catalog import LOCAL_SERVERS, VENDORS
+from ferrule.providers.catalog import endpoint as endpoint_of
 from ferrule.store.private import state_folder
 from ferrule.tools.base import Place
 from ferrule.types.errors import UsageError
@@ -53,6 +54,26 @@ async def examine(folder: Path, environ: Mapping[str, str], servers: Servers = L
         *_keys(config, environ),
         *await _servers(servers),
     )
+
+
+def filters_of(model: str, folder: Path, environ: Mapping[str, str]) -> tuple[Fact, ...]:
+    """What the calls of `model` go through, in order, and which tools it cannot be offered. Needs no key. Raises UsageError."""
+    from ferrule.attempt.filters.catalog import FILTERS
+    from ferrule.stream.chain import Chain
+    from ferrule.tools.catalog import coding_tools
+    from ferrule.tools.schema import schema
+
+    config = load(folder, environ).config
+    keys = {vendor.key: "unused" for vendor in VENDORS.values()}
+    keys |= {server.key_env: "unused" for server in config.endpoints.values() if server.key_env}
+    asked = endpoint_of(model, {**environ, **keys}, config.endpoints)
+    chain = Chain(FILTERS, asked)
+    facts = [Fact(f"{asked.asked or asked.name}, {each.direction}", each.name, "ok", each.does) for each in chain.filters]
+    unused = [each for each in FILTERS if not each.applies(asked)]
+    facts += [Fact("not needed by its profile", each.name, "note", each.does) for each in unused]
+    tools, reports = chain.tools(tuple(schema(tool) for tool in coding_tools()))
+    facts.append(Fact("tools", "offered", "ok", ", ".join(tool.name for tool in tools)))
+    return (*facts, *(Fact("tools", "changed", "note", line) for report in reports for line in report.what))
 
 
 def _platform() -> list[Fact]:

@@ -48,6 +48,7 @@ class Invocation(NamedTuple):
     export_format: str = "markdown"
     output: str | None = None
     focus: str = ""
+    filters: str | None = None
     until: int | None = None
     speed: float | None = None
     review: "ReviewOf | None" = None
@@ -87,6 +88,7 @@ def understand(arguments: Sequence[str]) -> Invocation:
         export_format=_text(given, "--format") or "markdown",
         output=_text(given, "--output"),
         focus=_readable(_text(given, "--focus") or ""),
+        filters=_text(given, "--filters"),
         until=_whole(given, "--until"),
         speed=_above_zero(given, "--speed"),
         review=_review(given) if command == REVIEW else None,

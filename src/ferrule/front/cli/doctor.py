@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from ferrule.task.doctor import Fact, examine
+from ferrule.task.doctor import Fact, examine, filters_of
 
 from .arguments import Invocation
 from .show.output import deliver
@@ -16,8 +16,11 @@ MARKS = {"ok": ("✓", GREEN), "note": ("?", YELLOW), "failed": ("✗", RED)}
 
 
 def doctor(invocation: Invocation, environ: Mapping[str, str]) -> int:
-    """Exit code 1 if something is missing without which Ferrule cannot work."""
-    facts = asyncio.run(examine(invocation.folder, environ))
+    """Exit code 1 if something is missing without which Ferrule cannot work. With `--filters` only about the calls of a model."""
+    if invocation.filters is not None:
+        facts = filters_of(invocation.filters, invocation.folder, environ)
+    else:
+        facts = asyncio.run(examine(invocation.folder, environ))
     code = 1 if any(fact.state == "failed" for fact in facts) else 0
     if invocation.output_format == "json":
         return deliver(msgspec.json.encode(facts) + b"\n", code)

@@ -88,6 +88,7 @@ FLAGS = (
     FlagSpec(("--journal",), "EXPORT", commands=("receipt",)),
     FlagSpec(("--until",), "SEQ", commands=("replay",)),
     FlagSpec(("--speed",), "N", commands=("replay",)),
+    FlagSpec(("--filters",), "MODEL", commands=("doctor",)),
     FlagSpec(("--version",), commands=ALL),
     FlagSpec(("-h", "--help"), commands=ALL),
 )

@@ -42,7 +42,7 @@ Commands
   sessions compact ID [--focus TEXT]   summarise what was said longest ago
   receipt verify FILE [--journal EXPORT]   replay ID [--until SEQ] [--speed N]
   trace ID                 phases, repairs and retries of a session's runs
-  config show   doctor   demo   demo review
+  config show   doctor [--filters MODEL]   demo   demo review
 Settings
   ~/.config/ferrule/config.toml < .ferrule/config.toml (trusted folders only)
   < FERRULE_KEY < flags; ferrule config show tells where each value comes from

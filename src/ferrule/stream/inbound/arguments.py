@@ -63,7 +63,7 @@ def resolve_arguments(written: str, required: Sequence[str] = (), known: Sequenc
                 text, mended = found
                 value, more = json.loads(text)
                 notes += more
-            if not isinstance(value, str):
+            if not isinstance(value, str) or _is_nothing(value):
                 break
             text = value
     if value is None or (isinstance(value, str) and _is_nothing(value)):

@@ -13,7 +13,9 @@ LEADING, TRAILING = 96, 3
 """Characters that may stand before and behind the object."""
 
 _FENCE = re.compile(r"\s*```[a-z]{0,10}[ \t]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL)
-_LEADING = re.compile(r"(?:[^\w\s]|functions?\b|tools?\b|json\b|arguments\b|call\b)[\w\s.:<>|/=#*()\-]*", re.IGNORECASE)
+_LEADING = re.compile(
+    r"(?:[^\w\s\"'“”{}\[\],]|functions?\b|tools?\b|json\b|arguments\b|call\b)[\w\s.:<>|/=#*()\-]*", re.IGNORECASE
+)
 _TRAILING = re.compile(r"[\s}\]);,.`>|]*")
 _SMART = "“”„‟«»＂"
 

@@ -139,7 +139,8 @@ class _Lowering:
         properties = lower.get("properties")
         if isinstance(properties, dict):
             lower["properties"] = {name: self.node(child, seen, depth + 1) for name, child in properties.items()}
-            lower["required"] = [name for name in json.items(lower, "required") if name in properties]
+            if "required" in lower:
+                lower["required"] = [name for name in json.items(lower, "required") if name in properties]
         else:
             lower.pop("properties", None)
             lower.pop("required", None)
