@@ -6,7 +6,7 @@ from typing import get_args
 
 import pytest
 
-from ferrule.attempt.lineup import LONG_PAUSES, PAUSES, Candidate, Lineup, pause
+from ferrule.attempt.lineup import LEAST_PAUSE, LONG_PAUSES, PAUSES, Candidate, Lineup, pause
 from ferrule.providers.base import Endpoint
 from ferrule.run.failover import REASONS, Reason, Situation, decide
 from ferrule.types.fault import Fault, FaultCode
@@ -116,6 +116,7 @@ def test_who_is_soonest_free_begins_when_nobody_is() -> None:
         (Fault("rate_limit"), 1, 60),
         (Fault("rate_limit"), 9, 3600),
         (Fault("rate_limit", retry_after=7), 3, 7),
+        (Fault("rate_limit", retry_after=0), 3, LEAST_PAUSE),
         (Fault("billing"), 1, 5 * 3600),
         (Fault("quota"), 2, 10 * 3600),
         (Fault("billing"), 9, LONG_PAUSES[-1]),

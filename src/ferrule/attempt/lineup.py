@@ -15,6 +15,8 @@ from ferrule.types.stream import StreamEvent
 
 PAUSES = (60.0, 300.0, 1500.0, 3600.0)
 """Seconds that a candidate is left alone after its first, second … failure in a row."""
+LEAST_PAUSE = 5.0
+"""Also where a provider asks for less: two that do would be asked in turns without end."""
 LONG_PAUSES = (5 * 3600.0, 10 * 3600.0, 20 * 3600.0, 24 * 3600.0)
 LONG: frozenset[FaultCode] = frozenset({"billing", "quota"})
 FOR_GOOD: frozenset[FaultCode] = frozenset({"auth_permanent", "model_not_found"})
@@ -109,4 +111,4 @@ def pause(fault: Fault, failures: int) -> float:
         return math.inf
     series = LONG_PAUSES if fault.code in LONG else PAUSES
     usual = series[min(failures, len(series)) - 1]
-    return usual if fault.retry_after is None else fault.retry_after
+    return usual if fault.retry_after is None else max(fault.retry_after, LEAST_PAUSE)
