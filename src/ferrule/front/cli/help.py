@@ -19,7 +19,8 @@ Task
   --verify CMD             must exit 0 before the task may finish (repeatable)
 Model
   --model NAME             openai/…, openai-responses/…, anthropic/…, google/…,
-                           scripted/FILE, or ENDPOINT/… of the configuration
+                           scripted/FILE, or ENDPOINT/… of the configuration;
+                           A,B asks B where A fails
   --effort LEVEL           none, low, medium or high
   --append-system-prompt TEXT
 Rights
