@@ -13,7 +13,9 @@ import pytest
 
 from ferrule.process.protocol import Command, Ended, Processes
 from ferrule.process.sandbox.find import find_bubblewraps
+from ferrule.process.sandbox.landlock import abi
 from ferrule.process.sandbox.opening import open_sandbox
+from ferrule.process.sandbox.sandboxed import Sandboxed
 from ferrule.process.sandbox.wish import Wish
 from ferrule.process.supervisor import Supervisor
 from ferrule.types.errors import UsageError
@@ -192,6 +194,34 @@ def test_what_is_no_command_of_the_model_runs_outside(world: World) -> None:
         return await processes.run(command, lambda data: None)
 
     assert with_sandbox(world.wish("strict"), use).exit_code == 0
+
+
+def test_the_second_layer_holds_where_the_first_one_leaks(world: World) -> None:
+    """A bubblewrap that mounts the machine writable and leaves the network as it is."""
+    leaky = world.top / "bwrap"
+    leaky.write_text(
+        f"""#!{PYTHON}
+import os, sys
+words = [word for word in sys.argv[1:] if word != "--unshare-net"]
+words[words.index("--ro-bind")] = "--bind"
+os.execv({find_bubblewraps(None)[0]!r}, ["bwrap", *words])
+"""
+    )
+    leaky.chmod(0o755)
+    script = f"echo x > made; echo x > {world.outside}/made; test -w {world.outside} && echo leaks"
+    chunks: list[bytes] = []
+
+    async def main(version: int) -> None:
+        supervisor = Supervisor()
+        with folder_in("/var/tmp") as scratch:
+            sandboxed = Sandboxed(supervisor, world.wish("workspace"), str(scratch), str(leaky), version)
+            await sandboxed.run(shell(world, f"({script}) 2>/dev/null"), chunks.append)
+            await supervisor.close()
+
+    asyncio.run(main(abi()))
+    assert (b"".join(chunks), os.listdir(world.workspace), os.listdir(world.outside)) == (b"leaks\n", ["made"], ["secret"])
+    asyncio.run(main(0))
+    assert sorted(os.listdir(world.outside)) == ["made", "secret"]
 
 
 def test_one_run_decides(world: World) -> None:

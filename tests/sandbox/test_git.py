@@ -55,9 +55,11 @@ def test_a_commit_is_made_in_a_worktree(world: World, mode: str) -> None:
 
 
 @MODES
-def test_a_forged_worktree_opens_nothing(world: World, mode: str) -> None:
+@pytest.mark.parametrize("leads", [".git", ".git/worktrees/theirs"])
+def test_a_forged_worktree_opens_nothing(world: World, mode: str, leads: str) -> None:
     repository(world.outside / "other")
-    (world.workspace / ".git").write_text(f"gitdir: {world.outside}/other/.git\n")
+    git(world.outside / "other", "worktree", "add", "-q", "../theirs")
+    (world.workspace / ".git").write_text(f"gitdir: {world.outside}/other/{leads}\n")
     run(world.wish(mode), shell(world, f"echo stolen > {world.outside}/other/.git/made"))
     assert not (world.outside / "other" / ".git" / "made").exists()
 
