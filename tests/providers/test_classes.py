@@ -123,6 +123,7 @@ WORDS: list[tuple[int, str, FaultCode]] = [
     (401, "This organization has been disabled.", "auth_permanent"),
     (403, "The API key was revoked", "auth_permanent"),
     (403, "You are not allowed to use this model", "auth"),
+    (403, "Generative Language API has not been used in project 1 before or it is disabled.", "auth"),
     (429, "Rate limit reached for requests per min (RPM): Limit 3, Used 3.", "rate_limit"),
     (429, "Rate limit reached for requests per day (RPD): Limit 200, Used 200.", "quota"),
     (429, "You have reached your weekly usage limit.", "quota"),

@@ -107,7 +107,7 @@ SHORT_LIMIT = pattern(
     r"cool(?:ing)?[ -]?down",
 )
 CLOSED = pattern(
-    r"(?:key|account|organi[sz]ation|project|workspace|subscription|access|user)\b.{0,60}"
+    r"(?:key|account|organi[sz]ation|workspace|user)\b.{0,60}"
     r"(?:revoked|deactivated|disabled|suspended|deleted|banned|terminated|blocked)",
     r"(?:revoked|deactivated|disabled|suspended) .{0,20}(?:key|account|organi[sz]ation)",
 )

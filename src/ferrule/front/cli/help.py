@@ -18,9 +18,8 @@ Task
   --no-session             keep nothing of this run
   --verify CMD             must exit 0 before the task may finish (repeatable)
 Model
-  --model NAME             openai/…, openai-responses/…, anthropic/…, google/…,
-                           scripted/FILE, or ENDPOINT/… of the configuration;
-                           A,B asks B where A fails
+  --model NAME[,NAME]      openai/…, openai-responses/…, anthropic/…, google/…,
+                           scripted/FILE, or ENDPOINT/… of the configuration
   --effort LEVEL           none, low, medium or high
   --append-system-prompt TEXT
 Rights
