@@ -46,12 +46,23 @@ def choose(outline: Outline, lines: Sequence[str], wanted: Wanted) -> Choice:
     else:
         block = Span(attached(lines, block.first, wanted.header), block.last)
     block = _trimmed(block, lines, outline.anchor)
-    header = _header(outline, block) if wanted.header else ()
-    reserved = min(_size(header), wanted.most // HEADED)
-    shown = _around(outline.anchor, block, max(1, wanted.most - reserved) if len(block) + reserved > wanted.most else len(block))
-    if wanted.header:
-        header = fitting(_header(outline, shown), wanted.most - len(shown))
+    shown, header = _cut(outline, block, wanted)
     return Choice(block, shown, header, cut_off)
+
+
+def _cut(outline: Outline, block: Span, wanted: Wanted) -> tuple[Span, tuple[Span, ...]]:
+    """What there is room for of the block, and of what heads it; room that the one does not need goes to the other."""
+
+    def headed(shown: Span) -> tuple[Span, ...]:
+        return _header(outline, shown) if wanted.header else ()
+
+    header = headed(block)
+    if len(block) + _size(header) > wanted.most:
+        reserved = min(_size(headed(Span(outline.anchor, outline.anchor))), wanted.most // HEADED)
+        shown = _around(outline.anchor, block, wanted.most - reserved)
+        left = reserved - min(reserved, _size(headed(shown)))
+        block = _around(outline.anchor, block, len(shown) + left)
+    return block, fitting(headed(block), wanted.most - len(block))
 
 
 def _trimmed(span: Span, lines: Sequence[str], anchor: int) -> Span:

@@ -32,12 +32,22 @@ class Reader:
         self._ends = ends
 
     def meant(self, at: int) -> int | None:
-        """A blank line stands for what follows it, and so does a comment that isn't deeper; at the end, for what is before it."""
+        """A blank line stands for what follows it, as do a comment no deeper and a decoration; the last for what precedes."""
         following = next(self._significant(range(at, len(self._lines))), None)
         if not self._lines[at].strip():
             return following if following is not None else next(self._written(range(at, -1, -1)), None)
         if passing(self._lines[at]) and following is not None and self._level(at) <= self._level(following):
             return following
+        if DECORATION.match(self._lines[at]):
+            return self._decorated(at)
+        return at
+
+    def _decorated(self, at: int) -> int:
+        level = self._level(at)
+        for below in self._significant(range(at + 1, len(self._lines))):
+            line = self._lines[below]
+            if self._level(below) <= level and not DECORATION.match(line) and line.lstrip()[0] not in ")]":
+                return below if self._level(below) == level else at
         return at
 
     def frames(self, anchor: int) -> tuple[tuple[Frame, ...], bool]:
@@ -78,7 +88,8 @@ class Reader:
             if depth < level:
                 break
             if depth == level and not leads_back(self._lines[above]):
-                return above if continues(self._lines[at], self._lines[above], self._lines[above]) else at
+                before = next(self._written(range(at - 1, -1, -1)), above)
+                return above if continues(self._lines[at], self._lines[above], self._lines[before]) else at
         return at
 
     def _frame(self, head: int) -> Frame:

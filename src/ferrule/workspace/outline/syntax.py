@@ -1,6 +1,7 @@
 """Blocks by syntax: nodes that hold a line, made into frames by how deep their first lines stand.
 
-A node that begins no deeper than the one around it is no block of its own: `else` belongs to its `if`, a body to its head.
+A node is no block of its own where it begins or ends with the one around it, or goes on with it: `else` belongs to its `if`, a
+body to its head.
 """
 
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from .base import Frame, Outline
 from .imports import imports
 from .indentation import Reader
 from .indents import unit
+from .words import leads_back
 
 PARSED = 500_000
 """Characters of the largest file that is parsed for a block."""
@@ -53,24 +55,29 @@ def outline(text: str, name: str, anchor: int) -> Outline | None:
     if nodes is None:
         return None
     levels = {at: indents.level(lines[at - 1]) for node in nodes for at in (node.first, node.last)}
-    frames = _frames(nodes, levels)
-    own = bool(frames) and _is_own(frames[-1], meant + 1, indents.level(lines[meant]), levels[frames[-1].start])
+    frames = _frames(nodes, levels, lines)
+    own = bool(frames) and _is_own(frames[-1], meant + 1, indents.level(lines[meant]) == levels[frames[-1].start], lines[meant])
     return Outline(meant + 1, frames, own, imports(lines), f"syntax ({name})")
 
 
-def _frames(nodes: Sequence[Node], levels: dict[int, int]) -> tuple[Frame, ...]:
+def _frames(nodes: Sequence[Node], levels: dict[int, int], lines: Sequence[str]) -> tuple[Frame, ...]:
     frames: list[Frame] = []
     for node in nodes:
-        if frames and levels[node.first] <= levels[frames[-1].start]:
-            frame = frames[-1]
-            if node.body is not None and frame.body == frame.start + 1 and node.first <= frame.start + 1 < node.body:
-                frames[-1] = Frame(frame.start, node.body, max(node.body, frame.tail), frame.end)
-            continue
         closed = levels[node.last] == levels[node.first]
-        body = node.body if node.body is not None and node.first < node.body <= node.last else node.first + 1
-        frames.append(Frame(node.first, body, max(body, node.last - closed), node.last))
+        if not frames or not _belongs(node, frames[-1], levels, lines[node.first - 1]):
+            body = node.body if node.body is not None and node.first < node.body <= node.last else node.first + 1
+            frames.append(Frame(node.first, body, max(body, node.last - closed), node.last))
+        elif node.body is not None and node.first < frames[-1].body < node.body:
+            frame = frames[-1]
+            frames[-1] = Frame(frame.start, node.body, max(node.body, frame.tail), frame.end)
     return tuple(frames)
 
 
-def _is_own(frame: Frame, line: int, level: int, head: int) -> bool:
-    return line < frame.body or level == head
+def _belongs(node: Node, frame: Frame, levels: dict[int, int], line: str) -> bool:
+    if node.first == frame.start:
+        return True
+    return levels[node.first] <= levels[frame.start] and (node.last == frame.end or leads_back(line))
+
+
+def _is_own(frame: Frame, number: int, as_deep: bool, line: str) -> bool:
+    return number < frame.body or (as_deep and (number > frame.tail or leads_back(line)))

@@ -27,8 +27,13 @@ def nodes(text: str, grammar: "Language", line: int) -> list[Node] | None:
         node = node.parent
     if (chain[-1] if chain else root).has_error:
         return None
-    found = (Node(each.start_point.row + 1, _last(each), _body(each, content)) for each in reversed(chain) if each.is_named)
+    blocks = (each for each in reversed(chain) if each.is_named and not _is_body(each) and not each.type.startswith("preproc_"))
+    found = (Node(each.start_point.row + 1, _last(each), _body(each, content)) for each in blocks)
     return [each for each in found if each.first < each.last]
+
+
+def _is_body(node: "Parsed") -> bool:
+    return node.parent is not None and any(node.parent.child_by_field_name(field) == node for field in BODIES)
 
 
 def _last(node: "Parsed") -> int:
