@@ -35,7 +35,7 @@ def build_request() -> list[Row]:
     few = {endpoint.dialect: _turn(endpoint, 2_000) for endpoint in ENDPOINTS}
     many = {endpoint.dialect: _turn(endpoint, 4_000) for endpoint in ENDPOINTS}
     slowest = max(few, key=lambda dialect: few[dialect])
-    growth = max(many[dialect] / few[dialect] for dialect in few)
+    growth = sum(many.values()) / sum(few.values())
     shown = ", ".join(f"{dialect} {milliseconds:.1f}" for dialect, milliseconds in few.items())
     return [
         Row("request of 2,000 messages, warm, CPU", f"{few[slowest]:.1f} ms ({shown})", "", "≤ 20 ms", few[slowest] <= 20),
@@ -63,7 +63,7 @@ def chain_events() -> Row:
 def conversation(count: int) -> list[Message]:
     """Turns of a long task: an answer with a call, then its output of some lines."""
     messages: list[Message] = [User((Text("Do the work."),))]
-    while len(messages) < count:
+    while len(messages) <= count:
         number = len(messages)
         id = f"call_{number:05d}"
         said = (Reasoning("So."), Text(f"Step {number}."), ToolCall(id, "execute_command", f'{{"command":"make part-{number}"}}'))
@@ -79,7 +79,7 @@ def _turn(endpoint: Endpoint, count: int) -> float:
     chain, memo = Chain(FILTERS, endpoint), Memo()
     messages = conversation(count)
     seconds = []
-    for size in range(count - 40, count + 1, 2):
+    for size in range(count - 39, count + 2, 2):
         gc.collect()
         began = time.process_time()
         view, _ = chain.messages(messages[:size], Sending())

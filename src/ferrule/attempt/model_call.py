@@ -1,17 +1,22 @@
 """One request to the provider, to its one terminal event."""
 
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import suppress
+
+from msgspec.structs import replace
 
 from ferrule.context.shrink import kept_from
+from ferrule.providers.base import Provider
 from ferrule.store.folds import Conversation, Started
 from ferrule.stream.filter import Answering, Sending
 from ferrule.types.fault import Fault
 from ferrule.types.records import Repaired
-from ferrule.types.request import Request
+from ferrule.types.request import Request, ToolSchema
 from ferrule.types.result import Streaming
 from ferrule.types.stream import Done, Failed, Noted, PartBegan, PartDelta, StreamEvent, Terminal, fold
 from ferrule.types.usage import Usage
 
+from .log import Log
 from .setup import Setup
 
 Reports = tuple[Repaired, ...]
@@ -24,7 +29,7 @@ def build_request(setup: Setup) -> tuple[Request, Reports]:
     tools, left_out = chain.tools(setup.schemas)
     messages, repairs = chain.messages(setup.shrinking.of(conversation), _sending(conversation))
     request = Request(
-        system=setup.system,
+        system=(*setup.system, *_unavailable(setup.schemas, tools)),
         messages=messages,
         tools=tools,
         max_output=endpoint.profile.max_output,
@@ -32,6 +37,19 @@ def build_request(setup: Setup) -> tuple[Request, Reports]:
         cache_key=setup.log.journal.session,
     )
     return request, (*left_out, *repairs)
+
+
+def _unavailable(whole: tuple[ToolSchema, ...], offered: tuple[ToolSchema, ...]) -> tuple[str, ...]:
+    """What the model is told of tools that it cannot be offered; nothing where there are none."""
+    if len(offered) == len(whole):
+        return ()
+    left = {tool.name for tool in offered}
+    names = dict.fromkeys(tool.name for tool in whole if tool.name not in left)
+    return (
+        (f"Not available in this session, because their parameters cannot be described to you: {', '.join(names)}.",)
+        if names
+        else ()
+    )
 
 
 def _sending(conversation: Conversation) -> Sending:
@@ -51,31 +69,52 @@ async def call_model(setup: Setup, request: Request) -> tuple[Terminal, Reports]
     chain = setup.chains.of(setup.provider.endpoint)
     sent, reports = chain.sent(request)
     answer = chain.answer(Answering(request.tools, conversation.calls_made + 1, conversation.messages))
-    told = _Telling(setup)
-    try:
-        async with aclosing(setup.provider.stream(sent)) as events:  # type: ignore[type-var]  # a generator behind the protocol
-            async for event in events:
-                for passed in answer.take(event):
-                    told.take(passed)
-                if answer.ended:
-                    break
-    except Exception as bug:
-        told.failed(f"the provider's stream broke ({type(bug).__name__}: {bug})")
-    if told.terminal is None:
-        told.failed("the stream ended without a terminal event")
-    assert told.terminal is not None
-    return told.terminal, (*reports, *told.reports())
+    told = _Telling(setup.log)
+    async with _Heard(setup.provider, sent) as heard:
+        while not answer.ended:
+            for passed in answer.take(await heard.next()):
+                told.take(passed)
+    return told.end(), (*reports, *told.reports())
+
+
+class _Heard:
+    """The events of a provider, the last of them terminal whatever happens. What comes behind the end changes nothing."""
+
+    def __init__(self, provider: Provider, request: Request) -> None:
+        self._provider = provider
+        self._request = request
+        self._events: AsyncIterator[StreamEvent] | None = None
+
+    async def next(self) -> StreamEvent:
+        try:
+            if self._events is None:
+                self._events = aiter(self._provider.stream(self._request))
+            return await anext(self._events)
+        except StopAsyncIteration:
+            why = "the stream ended without a terminal event"
+        except Exception as bug:
+            why = f"the provider's stream broke ({type(bug).__name__}: {bug})"
+        return Failed(Fault("cut", why), (), Usage())
+
+    async def __aenter__(self) -> "_Heard":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """A generator gives back what it holds."""
+        if isinstance(self._events, AsyncGenerator):
+            with suppress(Exception):
+                await self._events.aclose()
 
 
 class _Telling:
     """Passes on what people may see, and keeps the rest."""
 
-    def __init__(self, setup: Setup) -> None:
-        self._log = setup.log
+    def __init__(self, log: Log) -> None:
+        self._log = log
         self._textual: dict[int, PartBegan] = {}
         self._seen: list[StreamEvent] = []
         self._notes: dict[str, list[str]] = {}
-        self.terminal: Terminal | None = None
+        self._terminal: Terminal | None = None
 
     def take(self, event: StreamEvent) -> None:
         match event:
@@ -91,11 +130,14 @@ class _Telling:
             case Noted(by=by, what=what):
                 self._notes.setdefault(by, []).append(what)
             case Done() | Failed():
-                self.terminal = event
+                self._terminal = event
 
-    def failed(self, why: str) -> None:
-        """Unless the answer had ended before: what comes behind its end changes nothing."""
-        self.terminal = self.terminal or Failed(Fault("cut", why), fold(self._seen), Usage())
+    def end(self) -> Terminal:
+        """The terminal event. A stream that broke did not say what had arrived: that is what was passed on."""
+        assert self._terminal is not None, "an answer ends"
+        if isinstance(self._terminal, Failed) and not self._terminal.partial:
+            return replace(self._terminal, partial=fold(self._seen))
+        return self._terminal
 
     def reports(self) -> Reports:
         return tuple(Repaired(by, tuple(what)) for by, what in self._notes.items())
