@@ -22,7 +22,10 @@ Closers = list[Callable[[], Awaitable[None]]]
 
 @dataclass
 class Session:
-    """`close` gives it back; one that is new and in which nothing has `begun` is removed by it. `chores` keep its store in order."""
+    """`close` gives it back; one that is new and in which nothing has `begun` is removed by it.
+
+    `chores` keep the store in order.
+    """
 
     journal: Journal
     blobs: Blobs
