@@ -9,7 +9,7 @@ import pytest
 from ferrule.process.protocol import Processes
 from ferrule.types.errors import UsageError
 
-from .test_escapes import REACH
+from .test_sockets import REACH
 from .world import HOME, NO_BUBBLEWRAP, SECRET, World, listening, python, run, said, shell, with_sandbox
 
 

@@ -18,9 +18,6 @@ class Guarded(NamedTuple):
         return Guarded(self.writable + other.writable, self.fixed + other.fixed, self.absent + other.absent)
 
 
-NOTHING = Guarded()
-
-
 def guarded(folder: str) -> Guarded:
     """Of one folder of the workspace. Links are left alone: where they lead is not what they name."""
     own = _each(Path(folder) / ".ferrule")

@@ -111,7 +111,7 @@ async def _tried(candidate: Sandboxed) -> str | None:
     script = TRIAL_INSIDE if candidate.bubblewrap else TRIAL_ALONE
     printed: list[bytes] = []
     command = Command(("/bin/sh", "-c", script, "trial", folder), folder, (("PATH", "/usr/bin:/bin"),), PATIENCE)
-    ended = await candidate.processes.run(candidate.confined(command), printed.append)
+    ended = await candidate.processes.run(candidate.confined(command, candidate.guarded()), printed.append)
     written = (scratch / "trial" / "written").exists()
     remove(scratch.with_name(f"{scratch.name}.outside"))
     remove(scratch / "trial")

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from ferrule.process.protocol import Command, Ended, Processes
 
-from .guarded import NOTHING, Guarded, guarded
+from .guarded import Guarded, guarded
 from .inside import BECOME, WATCH
 from .mounts import Mount, arguments, bound, layout, within
 from .removing import clear, remove
@@ -55,7 +55,7 @@ class Sandboxed:
             return Ended(
                 None, None, 0.0, error=f"in a sandbox it cannot start in {cwd}, outside the workspace; --add-dir adds it"
             )
-        special = self._guarded()
+        special = self.guarded()
         made: list[str] = []
         try:
             ended = await self.processes.run(self.confined(command, special), on_output)
@@ -67,7 +67,7 @@ class Sandboxed:
         done = f"{', '.join(left)} could not be removed, do it by hand" if left else "it was removed"
         return replace(ended, error=f"it made {', '.join(made)}, which decides how git or Ferrule works; {done}")
 
-    def confined(self, command: Command, special: Guarded = NOTHING) -> Command:
+    def confined(self, command: Command, special: Guarded) -> Command:
         """The command with its wrapper."""
         lent = tuple(os.path.realpath(folder) for folder in command.lent)
         wrapper, env = self._wrapper(special, lent), self._environment(command.env)
@@ -78,7 +78,8 @@ class Sandboxed:
         await self.processes.close()
         clear(Path(self.scratch))
 
-    def _guarded(self) -> Guarded:
+    def guarded(self) -> Guarded:
+        """As the workspace is now."""
         return reduce(Guarded.and_also, (guarded(folder) for folder in self.wish.folders))
 
     def _environment(self, env: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
