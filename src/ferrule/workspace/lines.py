@@ -195,7 +195,8 @@ class LineIndex:
         if not ends:
             behind = behind[: behind.rfind(b"\n") + 1 or _whole_characters(behind)]
         text, guessed = readable(before + behind)
-        shown = tuple(each.removesuffix("\r") for each in text.removesuffix("\n").split("\n"))
+        *terminated, last = text.split("\n")
+        shown = (*(each.removesuffix("\r") for each in terminated), *([last] if last else []))
         encoding = guessed if self._encoding is UTF_8 else self._encoding
         return Window(line - before.count(b"\n"), shown, ends, self._all_lines(fd, start), encoding)
 
@@ -296,18 +297,19 @@ def _sniff(fd: int) -> Encoding:
 
 def _decoded_line(chunks: Iterator[bytes]) -> Iterator[tuple[str, Encoding]]:
     """One line as it is shown, in pieces, each with the encoding that the first of them seemed to have."""
-    decoder, encoding, last = None, UTF_8, False
+    decoder, encoding, held = None, UTF_8, ""
     for chunk in chunks:
         line, feed, _ = chunk.partition(b"\n")
-        last = bool(feed)
         if decoder is None:
-            encoding = guess(line if last else line[: _whole_characters(line)])
+            encoding = guess(line if feed else line[: _whole_characters(line)])
             decoder = codecs.getincrementaldecoder(encoding.codec)("backslashreplace")
-        text = decoder.decode(line, final=last).replace("\0", "\\x00")
-        yield (text.removesuffix("\r") if last else text), encoding
-        if last:
+        text = held + decoder.decode(line, final=bool(feed)).replace("\0", "\\x00")
+        if feed:
+            yield text.removesuffix("\r"), encoding
             return
-    if decoder and (rest := decoder.decode(b"", final=True)):
+        held = text[len(text.rstrip("\r")) :]  # the next chunk may begin with the line feed that belongs to it
+        yield text[: len(text) - len(held)], encoding
+    if decoder and (rest := held + decoder.decode(b"", final=True)):
         yield rest, encoding
 
 
@@ -340,14 +342,16 @@ def _take(chunks: Iterator[bytes], limit: int, room: int) -> tuple[list[bytes], 
                 size += len(current)
                 current, begun = b"", False
     if begun:
-        lines.append(_whole(current, len(lines) in cut))
+        lines.append(_characters(current) if len(lines) in cut else current)
     return lines, cut, False
 
 
 def _whole(line: bytes, cut: bool) -> bytes:
     """A line without its `\\r`; a cut one without the character that the cut broke."""
-    if not cut:
-        return line.removesuffix(b"\r")
+    return _characters(line) if cut else line.removesuffix(b"\r")
+
+
+def _characters(line: bytes) -> bytes:
     for back in range(1, 4):
         if line[-back] & 0xC0 == 0xC0:
             return line[:-back]
