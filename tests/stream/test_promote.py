@@ -149,3 +149,9 @@ def test_prose_is_shown_at_once_and_a_call_never_is() -> None:
     assert played(events, Answering(TOOLS), PROMOTES) == events
     shown = played([*spoken((Text(SPELLINGS["xml"]),), 1), Done(answer(SPELLINGS["xml"]), USAGE)], Answering(TOOLS), PROMOTES)
     assert [event for event in shown if isinstance(event, PartBegan)] == [PartBegan(0, "call", "", "read_file")]
+
+
+def test_the_arguments_of_a_written_call_may_repeat_themselves_as_those_of_any_call() -> None:
+    text = f'{{"name": "write_to_file", "arguments": {{"path": "a", "content": "{"la " * 5_000}"}}}}'
+    message, _ = normalise(Assistant((Text(text),), "end", "openai/m"), TOOLS, endpoint=PROMOTES)
+    assert [len(call.arguments) > 15_000 for call in message.calls] == [True]

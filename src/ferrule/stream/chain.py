@@ -67,11 +67,7 @@ class Answer:
     def take(self, event: StreamEvent) -> Sequence[StreamEvent]:
         if self.ended:
             return ()
-        if isinstance(event, PartDelta) and event.index in self._calls:
-            return (event,)
-        if isinstance(event, PartBegan) and event.kind == "call":
-            self._calls.add(event.index)
-        passed = self._passed(event, 0) if type(event) in self._routes else (event,)
+        passed = self._passed(event, 0)
         if len(passed) == 1 and passed[0] is event and not isinstance(event, Done | Failed):
             return passed
         for at, each in enumerate(passed):
@@ -81,6 +77,12 @@ class Answer:
         return passed
 
     def _passed(self, event: StreamEvent, start: int) -> Sequence[StreamEvent]:
+        """What the watchers from `start` on make of an event; those that want another kind of it are not asked."""
+        if isinstance(event, PartDelta):
+            if event.index in self._calls:
+                return (event,)
+        elif isinstance(event, PartBegan) and event.kind == "call":
+            self._calls.add(event.index)
         for at in self._routes.get(type(event), ()):
             if at < start:
                 continue

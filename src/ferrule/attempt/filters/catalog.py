@@ -3,10 +3,9 @@
 from functools import partial
 
 from ferrule.providers.base import Endpoint
-from ferrule.stream.filter import Answering, Filter, Lowering, OnEvents, OnMessages, OnTools
+from ferrule.stream.filter import Answering, Filter, Lowering, OnEvents, OnMessages, OnTools, Watcher
 from ferrule.stream.inbound import arguments, calls, names
 from ferrule.stream.inbound.endless import Endless
-from ferrule.stream.inbound.promote import Promote
 from ferrule.stream.inbound.stops import Stops
 from ferrule.stream.inbound.whole import WholeAnswer, each_call
 from ferrule.stream.outbound.check import Check
@@ -23,6 +22,13 @@ def _names(answering: Answering) -> tuple[str, ...]:
 
 def _lowering(endpoint: Endpoint) -> Lowering:
     return partial(lowered, keywords=FULL if endpoint.profile.schemas == "full" else PLAIN)
+
+
+def _promoting(answering: Answering) -> Watcher:
+    """Few endpoints need it, and it brings many patterns."""
+    from ferrule.stream.inbound.promote import Promote
+
+    return Promote(_names(answering))
 
 
 def _numbered(answering: Answering) -> WholeAnswer:
@@ -118,7 +124,7 @@ INBOUND: tuple[Filter, ...] = (
         touches=("parts", "stop"),
         after=("stops",),
         applies=lambda endpoint: endpoint.profile.promote,
-        begin=lambda answering: Promote(_names(answering)),
+        begin=_promoting,
     ),
     OnEvents(
         name="ids",
