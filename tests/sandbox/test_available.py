@@ -16,6 +16,7 @@ from ferrule.process.sandbox.find import find_bubblewraps
 from ferrule.process.sandbox.landlock import abi
 from ferrule.process.sandbox.opening import open_sandbox
 from ferrule.process.sandbox.sandboxed import Sandboxed
+from ferrule.process.sandbox.scratch import Scratch
 from ferrule.process.sandbox.wish import Wish
 from ferrule.process.supervisor import Supervisor
 from ferrule.types.errors import UsageError
@@ -213,10 +214,9 @@ os.execv({find_bubblewraps(None)[0]!r}, ["bwrap", *words])
 
     async def main(version: int) -> None:
         supervisor = Supervisor()
-        with folder_in("/var/tmp") as scratch:
-            sandboxed = Sandboxed(supervisor, world.wish("workspace"), str(scratch), str(leaky), version)
-            await sandboxed.run(shell(world, f"({script}) 2>/dev/null"), chunks.append)
-            await supervisor.close()
+        sandboxed = Sandboxed(supervisor, world.wish("workspace"), Scratch(), str(leaky), version)
+        await sandboxed.run(shell(world, f"({script}) 2>/dev/null"), chunks.append)
+        await sandboxed.close()
 
     asyncio.run(main(abi()))
     assert (b"".join(chunks), os.listdir(world.workspace), os.listdir(world.outside)) == (b"leaks\n", ["made"], ["secret"])

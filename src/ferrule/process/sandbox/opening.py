@@ -2,7 +2,6 @@
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +12,9 @@ from ferrule.types.errors import UsageError
 from .find import find_bubblewraps
 from .landlock import abi
 from .mounts import SYSTEM, TEMPORARY, within
-from .removing import clear, remove
+from .removing import remove
 from .sandboxed import PYTHON, Sandboxed
+from .scratch import Scratch
 from .wish import Wish
 
 PACKAGE = str(Path(__file__).parents[2])
@@ -47,7 +47,7 @@ async def open_sandbox(wish: Wish, processes: Processes, bubblewraps: Sequence[s
     needed = tuple(dict.fromkeys((*prefixes, PACKAGE, *_resolver(wish))))
     check(wish, needed)
     programs = find_bubblewraps(os.environ.get("PATH")) if bubblewraps is None else bubblewraps
-    scratch = os.path.realpath(tempfile.mkdtemp(prefix="ferrule-box-"))
+    scratch = Scratch()
     why = ["no program was found"] if not programs else []
     try:
         for candidate in _candidates(wish, Sandboxed(processes, wish, scratch, None, abi(), needed=needed), programs, why):
@@ -56,9 +56,9 @@ async def open_sandbox(wish: Wish, processes: Processes, bubblewraps: Sequence[s
                 return replace(candidate, remark=" ".join(filter(None, (candidate.remark, _changeable(wish)))))
             why.append(complaint)
     except BaseException:
-        clear(Path(scratch))
+        scratch.close()
         raise
-    clear(Path(scratch))
+    scratch.close()
     raise UsageError(_refusal(wish, why))
 
 
@@ -106,7 +106,7 @@ def _candidates(wish: Wish, alone: Sandboxed, programs: Sequence[str], why: list
 async def _tried(candidate: Sandboxed) -> str | None:
     """Why it does not work; None when a command ran in it, wrote where it may and was kept from writing elsewhere."""
     folder = candidate.wish.folders[0]
-    scratch = Path(candidate.scratch)
+    scratch = Path(candidate.scratch.path)
     (scratch / "trial").mkdir(exist_ok=True)
     script = TRIAL_INSIDE if candidate.bubblewrap else TRIAL_ALONE
     printed: list[bytes] = []

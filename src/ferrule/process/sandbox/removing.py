@@ -20,5 +20,6 @@ def clear(folder: Path) -> None:
     for top, below, _ in os.walk(folder):
         for each in (Path(top, name) for name in below):
             if not each.is_symlink():
-                each.chmod(0o700)
+                with suppress(OSError):
+                    each.chmod(0o700)
     shutil.rmtree(folder, ignore_errors=True)

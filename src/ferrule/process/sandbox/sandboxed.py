@@ -15,7 +15,8 @@ from ferrule.process.protocol import Command, Ended, Processes
 from .guarded import Guarded, guarded
 from .inside import BECOME, WATCH
 from .mounts import Mount, arguments, bound, layout, within
-from .removing import clear, remove
+from .removing import remove
+from .scratch import Scratch
 from .wish import Wish
 
 PROGRAM = Path(__file__).with_name("enter.py")
@@ -34,7 +35,7 @@ class Sandboxed:
 
     processes: Processes
     wish: Wish
-    scratch: str
+    scratch: Scratch
     bubblewrap: str | None
     landlock: int
     new_proc: bool = True
@@ -76,7 +77,7 @@ class Sandboxed:
     async def close(self) -> None:
         """May be called again."""
         await self.processes.close()
-        clear(Path(self.scratch))
+        self.scratch.close()
 
     def guarded(self) -> Guarded:
         """As the workspace is now."""
@@ -85,14 +86,14 @@ class Sandboxed:
     def _environment(self, env: tuple[tuple[str, str], ...]) -> tuple[tuple[str, str], ...]:
         """The person's temporary folder is not that of the commands."""
         kept = tuple((name, value) for name, value in env if name not in TEMPORARY_NAMES)
-        return kept if self.bubblewrap else (*kept, ("TMPDIR", self.scratch))
+        return kept if self.bubblewrap else (*kept, ("TMPDIR", self.scratch.path))
 
     def _wrapper(self, special: Guarded, lent: tuple[str, ...]) -> tuple[str, ...]:
         folders = () if self.wish.read_only else (*self.wish.folders, *special.writable)
         if self.bubblewrap is None:
-            writable = (*folders, *lent, self.scratch, "/dev/null", "/dev/zero", "/dev/full")
+            writable = (*folders, *lent, self.scratch.path, "/dev/null", "/dev/zero", "/dev/full")
             return self._program(BECOME, writable, tcp=self.wish.network)
-        mounts = [*layout(self.wish, self.scratch, self.needed), *self._special(special), *bound("--bind", lent)]
+        mounts = [*layout(self.wish, self.scratch.path, self.needed), *self._special(special), *bound("--bind", lent)]
         own = [mount.at for mount in mounts if mount.how == "--tmpfs"]
         inside = self._program(WATCH, (*folders, *lent, *own, "/tmp", "/dev", "/proc"), tcp=True)
         return (self.bubblewrap, *arguments(self.wish, mounts, self.new_proc), "--", *inside)
