@@ -32,7 +32,10 @@ def test_two_thousand_lines_are_the_default(bench: Bench) -> None:
 
 def test_cut_lines_are_named(bench: Bench) -> None:
     (bench.root / "a").write_text("short\n" + "y" * 2_001 + "\n")
-    assert bench.text("read_file", path="a") == f"File: a\nCut at 2000 characters: line 2.\n1 | short\n2 | {'y' * 2_000}"
+    assert bench.text("read_file", path="a") == (
+        "File: a\nCut at 2000 characters: line 2. Read on in a line with offset=LINE and column=2001.\n"
+        f"1 | short\n2 | {'y' * 2_000}"
+    )
 
 
 @pytest.mark.parametrize(
@@ -67,7 +70,7 @@ def test_the_number_of_lines_of_a_huge_rest_is_not_counted(bench: Bench) -> None
         ({"path": "a", "limit": -1}, "`limit` must be at least 1, got -1."),
         ({"path": "a", "offset": 4}, "`offset` 4 is past the end: a has 2 lines."),
         ({"path": "one", "offset": 2}, "`offset` 2 is past the end: one has 1 line."),
-        ({"path": "a", "mode": "indentation"}, '`mode` must be "slice", got "indentation".'),
+        ({"path": "a", "mode": "lines"}, '`mode` must be "indentation" or "slice", got "lines".'),
         ({"path": "folder"}, "Cannot read folder: it is a directory; use list_files."),
         ({"path": ""}, "Cannot read .: it is a directory; use list_files."),
         ({"path": "pipe"}, "Cannot read pipe: it is a named pipe, not a file."),

@@ -144,7 +144,7 @@ def test_the_tools_of_a_coding_task_stand_in_a_fixed_order_and_are_small() -> No
 def test_every_parameter_of_every_tool_is_described(tool: Tool) -> None:
     parameters = json.loads(schema(tool).parameters)
     assert all(field.get("description", "").endswith(".") for field in parameters["properties"].values())
-    assert parameters["required"]
+    assert parameters["required"] or tool.name == "read_file"  # which takes one file or several
 
 
 def test_two_sessions_share_no_tool() -> None:
