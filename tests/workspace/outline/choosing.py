@@ -1,8 +1,8 @@
 """Which lines of a text are chosen around a line."""
 
 from ferrule.workspace.outline import indentation, syntax
-from ferrule.workspace.outline.base import Outline, Span
-from ferrule.workspace.outline.choose import Choice, Wanted, choose
+from ferrule.workspace.outline.base import Outline, Span, Wanted
+from ferrule.workspace.outline.choose import Choice, choose
 
 
 def outline(text: str, anchor: int, language: str | None = None) -> Outline:

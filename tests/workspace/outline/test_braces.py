@@ -1,6 +1,6 @@
 import pytest
 
-from ferrule.workspace.outline.choose import Wanted
+from ferrule.workspace.outline.base import Wanted
 
 from .choosing import block, chosen, spans
 

@@ -2,8 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ferrule.workspace.outline.base import Span
-from ferrule.workspace.outline.choose import Wanted
+from ferrule.workspace.outline.base import Span, Wanted
 from ferrule.workspace.outline.indents import unit
 
 from .choosing import chosen

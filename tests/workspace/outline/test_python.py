@@ -1,7 +1,7 @@
 import pytest
 
-from ferrule.workspace.outline.base import Span
-from ferrule.workspace.outline.choose import Choice, Wanted
+from ferrule.workspace.outline.base import Span, Wanted
+from ferrule.workspace.outline.choose import Choice
 
 from .choosing import block, chosen, outline, spans
 

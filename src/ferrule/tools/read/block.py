@@ -6,8 +6,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from ferrule.workspace.lines import LINE_LIMIT, LineReader, Window
-from ferrule.workspace.outline.base import Outline, Span
-from ferrule.workspace.outline.choose import Choice, Wanted, choose, fitting
+from ferrule.workspace.outline.base import Outline, Span, Wanted
+from ferrule.workspace.outline.choose import Choice, choose, fitting
 from ferrule.workspace.outline.imports import LOOKED_AT, imports
 from ferrule.workspace.reading.child import Hands
 

@@ -14,12 +14,11 @@ from ferrule.types.names import spell
 from ferrule.types.tools import Action, Effect, ToolOutput
 from ferrule.workspace.lines import LINE_LIMIT, PAGE_LIMIT, LineReader
 from ferrule.workspace.near import near_names
-from ferrule.workspace.outline.choose import Wanted
+from ferrule.workspace.outline.base import Wanted
 from ferrule.workspace.reading.child import Hands, Unshowable
 from ferrule.workspace.reading.documents import Documents, sniffed
 from ferrule.workspace.reading.regular import Unreadable
 
-from .block import Block, block_page
 from .page import Slice, document_page, text_page
 
 FILES = 50
@@ -203,6 +202,8 @@ async def _shown(readers: Readers, ask: Ask, room: int, path: Path, shown: str, 
     if kind is not None:
         return Shown(document_page(await readers.documents.read(path, kind, hands), shown, wanted))
     if ask.anchor is not None:
+        from .block import Block, block_page
+
         return Shown(await block_page(readers.lines, path, shown, Block(ask.anchor, ask.wanted, room), hands))
     return Shown(await text_page(readers.lines, path, shown, wanted))
 

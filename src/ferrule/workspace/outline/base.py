@@ -40,3 +40,12 @@ class Outline(Struct, frozen=True):
     own: bool
     imports: tuple[Span, ...]
     by: str
+
+
+class Wanted(Struct, frozen=True):
+    """`levels` blocks outwards from the line, 0 for all; `most` lines."""
+
+    levels: int = 0
+    siblings: bool = False
+    header: bool = True
+    most: int = 2_000

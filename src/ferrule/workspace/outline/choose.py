@@ -4,20 +4,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from .base import Outline, Span
+from .base import Outline, Span, Wanted
 from .indentation import attached
 
 HEADED = 4
 """A block that is cut leaves one line of so many to imports and signatures."""
-
-
-class Wanted(Struct, frozen=True):
-    """`levels` blocks outwards from the line, 0 for all; `most` lines."""
-
-    levels: int = 0
-    siblings: bool = False
-    header: bool = True
-    most: int = 2_000
 
 
 class Choice(Struct, frozen=True):
