@@ -34,9 +34,12 @@ class Phases:
 
     @contextmanager
     def step(self, phase: Phase) -> Iterator[None]:
-        """Time what is done inside, also where that fails. Raises CancelledError instead of beginning when one is due."""
+        """Time what is done inside, also where that fails. Raises CancelledError instead of beginning when one is due.
+
+        The tool loop begins nevertheless: it gives every call a result that says that nothing was done.
+        """
         current = asyncio.current_task()
-        if current is not None and current.cancelling():
+        if current is not None and current.cancelling() and phase != "tool_loop":
             raise asyncio.CancelledError
         self.last = phase
         self._times[phase] = self._times.get(phase, 0) + 1

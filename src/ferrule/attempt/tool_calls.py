@@ -85,6 +85,7 @@ async def settle(setup: Setup, calls: Sequence[ToolCall]) -> Settled:
     """
     turn = _Turn(setup, calls)
     try:
+        await _abort_point()
         return await turn.run()
     except asyncio.CancelledError:
         closing = asyncio.ensure_future(turn.interrupted())
@@ -93,6 +94,13 @@ async def settle(setup: Setup, calls: Sequence[ToolCall]) -> Settled:
                 await asyncio.shield(closing)
         closing.result()
         raise
+
+
+async def _abort_point() -> None:
+    """Lets a cancellation that is due come now: what follows may not wait for anything before it has an effect."""
+    current = asyncio.current_task()
+    if current is not None and current.cancelling():
+        await asyncio.sleep(0)
 
 
 class _Turn:

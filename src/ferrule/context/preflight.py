@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ferrule.types.messages import Assistant, Results, ToolResult
 from ferrule.types.records import Cut
@@ -53,26 +54,27 @@ def plan(request: Request, conversation: Shrinkable, estimator: Estimator, windo
     """`request` is built from the conversation as it stands. `window` and `reserve` (for the answer) in tokens.
 
     Results behind the last answer have not been sent yet and are held to the caps of one result and one turn. Results that were
-    sent are cut only if the request doesn't fit otherwise, oldest first, and once.
+    sent are cut only if the request doesn't fit otherwise, oldest first, and once: what was cut on its way in counts as whole.
     """
     estimate = estimator.estimate(request)
     if window is None:
         return Plan("fits", estimate, estimate)
     budget, most = prompt_budget(window, reserve), caps(window)
     margin = CALIBRATED if estimator.calibrated else UNCALIBRATED
-    results = _uncut(conversation)
-    lengths = {id: len(result.text) for id, result in _fresh(conversation).items() if id in results}
+    results = _cuttable(conversation)
+    shown = {id: _shown(result, conversation.cuts) for id, result in results.items()}
+    lengths = {id: len(result.text) for id, result in _fresh(conversation).items() if id not in conversation.cuts}
     coming = sizes_of_turn(lengths, most)
 
-    def outcome(sizes: Mapping[str, int]) -> tuple[tuple[Cut, ...], int, int]:
-        cuts = _cuts(results, sizes)
-        after = _after(request, results, cuts, estimator) if cuts else estimate
+    def outcome(sizes: Mapping[str, int], pressed: Mapping[str, int]) -> tuple[tuple[Cut, ...], int, int]:
+        cuts = _cuts(results, {**sizes, **pressed}, pressed)
+        after = _after(request, results, shown, cuts, estimator) if cuts else estimate
         return cuts, after, max(0, math.ceil(round(after * margin, 3)) - budget)
 
-    cuts, after, overflow = outcome(coming)
+    cuts, after, overflow = outcome(coming, {})
     if overflow == 0:
         return Plan("fits", estimate, after, budget, 0, cuts)
-    lengths = {id: coming.get(id, len(result.text)) for id, result in results.items()}
+    lengths = {id: coming.get(id, len(result.text)) for id, result in shown.items()}
     every = sizes_under_pressure(lengths, most.result)
     reducible = sum(lengths[id] - size for id, size in every.items())
     if reducible == 0:
@@ -80,19 +82,24 @@ def plan(request: Request, conversation: Shrinkable, estimator: Estimator, windo
     wanted = max(4 * overflow + 2_048, 6 * overflow)
     enough = reducible >= wanted
     sizes = sizes_under_pressure(lengths, most.result, wanted) if enough else every
-    cuts, after, left = outcome({**coming, **sizes})
+    cuts, after, left = outcome(coming, sizes)
     if left and sizes != every:
-        cuts, after, left = outcome({**coming, **every})
+        cuts, after, left = outcome(coming, every)
     route: Route = "truncate_tool_results" if enough and not left else "truncate_then_compact"
     return Plan(route, estimate, after, budget, overflow, cuts)
 
 
-def _uncut(conversation: Shrinkable) -> dict[str, ToolResult]:
-    """The results that are sent whole, oldest first."""
-    messages = conversation.messages
+def _cuttable(conversation: Shrinkable) -> dict[str, ToolResult]:
+    """The results that were not cut to make room yet, as they came, oldest first."""
+    messages, cuts = conversation.messages, conversation.cuts
     kept = (messages[at] for at in range(kept_from(messages, conversation.compacted), len(messages)))
     results = (result for message in kept if isinstance(message, Results) for result in message.parts)
-    return {result.call_id: result for result in results if result.call_id not in conversation.cuts}
+    return {result.call_id: result for result in results if result.call_id not in cuts or cuts[result.call_id].coming}
+
+
+def _shown(result: ToolResult, cuts: Mapping[str, Cut]) -> ToolResult:
+    cut = cuts.get(result.call_id)
+    return result if cut is None else render(result, cut)
 
 
 def _fresh(conversation: Shrinkable) -> dict[str, ToolResult]:
@@ -102,12 +109,18 @@ def _fresh(conversation: Shrinkable) -> dict[str, ToolResult]:
     return {result.call_id: result for result in results}
 
 
-def _cuts(results: Mapping[str, ToolResult], sizes: Mapping[str, int]) -> tuple[Cut, ...]:
+def _cuts(results: Mapping[str, ToolResult], sizes: Mapping[str, int], pressed: Mapping[str, int]) -> tuple[Cut, ...]:
     made = (shorten(results[id], size) for id, size in sizes.items())
-    return tuple(cut for cut in made if cut is not None)
+    return tuple(replace(cut, coming=cut.call_id not in pressed) for cut in made if cut is not None)
 
 
-def _after(request: Request, results: Mapping[str, ToolResult], cuts: Sequence[Cut], estimator: Estimator) -> int:
-    whole = tuple(results[cut.call_id] for cut in cuts)
-    short = tuple(render(result, cut) for result, cut in zip(whole, cuts, strict=True))
+def _after(
+    request: Request,
+    results: Mapping[str, ToolResult],
+    shown: Mapping[str, ToolResult],
+    cuts: Sequence[Cut],
+    estimator: Estimator,
+) -> int:
+    whole = tuple(shown[cut.call_id] for cut in cuts)
+    short = tuple(render(results[cut.call_id], cut) for cut in cuts)
     return estimator.estimate(request, gone=(Results(whole),), instead=(Results(short),))

@@ -160,11 +160,15 @@ class Repaired(Struct, frozen=True, tag="repair"):
 
 
 class Cut(Struct, frozen=True):
-    """A result that is sent shortened: the first `head` and the last `tail` characters of its text, a marker between them."""
+    """A result that is sent shortened: the first `head` and the last `tail` characters of its text, a marker between them.
+
+    `coming`: it was cut before it was sent for the first time, and may be cut once more to make room.
+    """
 
     call_id: str
     head: int
     tail: int
+    coming: bool = False
 
 
 class Shrunk(Struct, frozen=True, tag="shrunk"):
