@@ -2,10 +2,10 @@
 
 import sys
 
-from . import chain, preflight, resuming, rows
+from . import blocks, chain, preflight, resuming, rows
 from .rows import Row
 
-MODULES = (rows, resuming, preflight, chain)
+MODULES = (rows, resuming, preflight, chain, blocks)
 
 ALL = (
     "version",
@@ -20,6 +20,7 @@ ALL = (
     "preflight",
     "build_request",
     "chain_events",
+    "block",
 )
 
 
