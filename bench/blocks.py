@@ -62,6 +62,7 @@ def block() -> Row:
 async def _block(path: Path, anchor: int, levels: int) -> str:
     processes = Supervisor()
     try:
-        return await block_page(LineReader(), path, path.name, Block(anchor, Wanted(levels), 256_000), Hands(processes, ()))
+        hands = Hands(processes, (), path.parent)
+        return await block_page(LineReader(), path, path.name, Block(anchor, Wanted(levels), 256_000), hands)
     finally:
         await processes.close()

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from openpyxl import Workbook
 from PIL import Image
 
 from tests.fakes.server import FakeServer
@@ -88,12 +89,19 @@ def test_what_is_no_file_is_refused_and_the_run_goes_on(project: Project, specia
     assert special != "pipe" or texts[0] == "Cannot read pipe: it is a named pipe, not a file."
 
 
-def test_a_document_comes_as_numbered_text(project: Project) -> None:
-    from openpyxl import Workbook
-
-    book = Workbook()
-    book.worksheets[0].append(["a", 1])
-    book.save(str(project.folder / "a.xlsx"))
-    assert results(reads(project, call("read_file", path="a.xlsx"))) == [
-        "File: a.xlsx\nDocument: Excel, 1 sheet\n1 | # Sheet: Sheet\n2 | 1\ta\t1"
-    ]
+@pytest.mark.parametrize("sandbox", ["off", "workspace", "strict"])
+def test_a_document_comes_as_numbered_text_in_a_sandbox_too(project: Project, sandbox: str) -> None:
+    outside = project.base / "outside.xlsx"
+    for file in (project.folder / "a.xlsx", outside):
+        book = Workbook()
+        book.worksheets[0].append(["a", 1])
+        book.save(str(file))
+    calls = (call("read_file", path="a.xlsx"), call("read_file", path=str(outside)))
+    steps = [step(*calls), step(completes())]
+    with FakeServer({"version": 1, "steps": steps}) as server:
+        flags = ("--model", "openai/gpt-5.1", "--sandbox", sandbox, "--allow", f"read:{outside}")
+        ran = project.run("-p", "Look.", *flags, **keys(server.url))
+        assert ran.code == 0, ran
+        messages = server.requests[-1].body["messages"]
+    text = "Document: Excel, 1 sheet\n1 | # Sheet: Sheet\n2 | 1\ta\t1"
+    assert results(messages) == [f"File: a.xlsx\n{text}", f"File: {outside}\n{text}"]

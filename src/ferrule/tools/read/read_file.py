@@ -190,7 +190,8 @@ async def _read(readers: Readers, ask: Ask, room: int, context: ToolContext) -> 
 
 async def _shown(readers: Readers, ask: Ask, room: int, path: Path, shown: str, context: ToolContext) -> Shown:
     kind = sniffed(path)
-    hands = Hands(context.processes, context.environment)
+    place = context.place
+    hands = Hands(context.processes, context.environment, place.root, own=not place.holds(path))
     if kind == "image":
         from ferrule.workspace.reading.pictures import picture
 

@@ -33,10 +33,15 @@ class Told(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Hands:
-    """What starts the child, and its whole environment."""
+    """What starts the child, its whole environment, and the workspace, in which it starts.
+
+    `own`: outside of a sandbox, for files that cannot be seen from within.
+    """
 
     processes: Processes
     environment: tuple[tuple[str, str], ...]
+    folder: Path
+    own: bool = False
 
 
 async def ask(task: str, path: Path, hands: Hands, number: int = 0, timeout: float = TIMEOUT) -> tuple[str, bytes]:
@@ -49,7 +54,8 @@ async def ask(task: str, path: Path, hands: Hands, number: int = 0, timeout: flo
 
     program = f"from {__name__} import child; child()"
     argv = (sys.executable, "-I", "-c", program, task, spell(str(path)), str(number))
-    ended = await hands.processes.run(Command(argv, "/", hands.environment, timeout, stderr="null"), receive)
+    command = Command(argv, str(hands.folder), hands.environment, timeout, stderr="null", own=hands.own)
+    ended = await hands.processes.run(command, receive)
     if ended.timed_out:
         raise Unshowable(f"reading it took more than {timeout:.0f} s")
     line, _, data = bytes(printed).partition(b"\n")
