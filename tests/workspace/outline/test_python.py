@@ -130,6 +130,23 @@ def test_text_at_the_margin_of_a_string_ends_no_block_by_syntax() -> None:
 
 
 @BY
+def test_a_decoration_over_several_lines_belongs_to_what_follows(language: str | None) -> None:
+    text = "a = 1\n\n\n@mark(\n    [\n        1,\n    ],\n)\n@other\ndef f() -> None:\n    pass\n\n\nb = 2\n"
+    assert [block(text, anchor, language) for anchor in (3, 4, 6, 8, 9, 10, 11)] == [(4, 11)] * 7
+
+
+@BY
+def test_a_docstring_is_no_block_and_a_case_is_one(language: str | None) -> None:
+    text = (
+        'def f(x):\n    """One.\n\n    Two.\n    """\n'
+        "    match x:\n        case 1:\n            a\n            b\n        case _:\n            c\n"
+    )
+    assert block(text, 4, language, levels=1) == (1, 11)
+    assert [block(text, anchor, language, levels=1) for anchor in (8, 9, 11)] == [(7, 9), (7, 9), (10, 11)]
+    assert block(text, 8, language, levels=2) == (6, 11)
+
+
+@BY
 def test_except_and_finally_belong_to_their_try(language: str | None) -> None:
     text = "def f():\n    try:\n        a\n    except E:\n        b\n    finally:\n        c\n    d\n"
     assert [block(text, anchor, language, levels=1) for anchor in (3, 5, 7)] == [(2, 7)] * 3

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from .base import Frame, Outline
 from .imports import imports
 from .indents import Unit, unit
@@ -35,14 +37,16 @@ class Reader:
         """A blank line stands for what follows it, as do a comment no deeper and a decoration; the last for what precedes."""
         following = next(self._significant(range(at, len(self._lines))), None)
         if not self._lines[at].strip():
-            return following if following is not None else next(self._written(range(at, -1, -1)), None)
+            before = next(self._written(range(at, -1, -1)), None)
+            return before if following is None else self._decorated(following)
         if passing(self._lines[at]) and following is not None and self._level(at) <= self._level(following):
-            return following
-        if DECORATION.match(self._lines[at]):
-            return self._decorated(at)
-        return at
+            return self._decorated(following)
+        return self._decorated(at)
 
     def _decorated(self, at: int) -> int:
+        """What the decoration at `at` belongs to; itself where it is none."""
+        if not DECORATION.match(self._lines[at]):
+            return at
         level = self._level(at)
         for below in self._significant(range(at + 1, len(self._lines))):
             line = self._lines[below]
@@ -93,6 +97,8 @@ class Reader:
         return at
 
     def _frame(self, head: int) -> Frame:
+        if (decorated := self._decorated(head)) != head:
+            return replace(self._frame(decorated), start=head + 1)
         last, reached = self._last(head)
         level = self._level(head)
         closed = last > head and self._level(last) == level

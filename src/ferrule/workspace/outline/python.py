@@ -17,6 +17,8 @@ def nodes(text: str, line: int) -> list[Node]:
 def _around(tree: ast.AST, line: int) -> list[Node]:
     for child in ast.iter_child_nodes(tree):
         first, last = _lines(child)
+        if isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
+            continue  # a docstring is part of what it describes
         if last == 0:
             if inner := _around(child, line):
                 return inner
@@ -27,6 +29,8 @@ def _around(tree: ast.AST, line: int) -> list[Node]:
 
 def _lines(node: ast.AST) -> tuple[int, int]:
     """The first line, decorators included, and the last; zeros for a node without a place of its own."""
+    if isinstance(node, ast.match_case):
+        return node.pattern.lineno, node.body[-1].end_lineno or 0
     first = getattr(node, "lineno", 0)
     decorators = [each.lineno for each in getattr(node, "decorator_list", ())]
     return min([first, *decorators]), getattr(node, "end_lineno", 0)
