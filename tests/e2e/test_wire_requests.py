@@ -21,6 +21,7 @@ STEPS = (
 TOOLS = [
     "read_file",
     "list_files",
+    "find_files",
     "search_files",
     "write_to_file",
     "apply_diff",

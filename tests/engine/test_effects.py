@@ -31,6 +31,7 @@ def test_every_tool_declares_what_repeating_it_would_do() -> None:
     assert {each.name: each.effect.value for each in every} == {
         "read_file": "read",
         "list_files": "read",
+        "find_files": "read",
         "search_files": "read",
         "write_to_file": "idempotent",
         "apply_diff": "mutating",

@@ -22,6 +22,7 @@ CODE = Contract(
     tools=(
         "read_file",
         "list_files",
+        "find_files",
         "search_files",
         "write_to_file",
         "apply_diff",

@@ -15,6 +15,7 @@ from ferrule.types.records import Entry, ModelChosen
 
 from .config.schema import Config
 from .contracts import Contract
+from .holding.finding import Finding
 
 IfBusy = Literal["refuse", "wait", "take"]
 
@@ -60,7 +61,7 @@ class Opening:
 @dataclass(frozen=True)
 class Prepared:
     """What a kind brings into a task. `records` are stored at its beginning; `prompt` is what is asked when nobody typed one.
-    `optional` are those of `sections` that a request may go without.
+    `optional` are those of `sections` that a request may go without. `finding` looks for files by name.
     """
 
     tools: tuple[Tool, ...]
@@ -68,6 +69,7 @@ class Prepared:
     prompt: str | None = None
     records: tuple[Entry, ...] = ()
     optional: tuple[str, ...] = ()
+    finding: Finding | None = None
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,7 @@ async def _open(options: TaskOptions, kind: Kind, closers: Closers) -> Task:
         limits=options.config.limits,
         passed_variables=options.config.env.passed,
         prompt=prepared.prompt,
+        finding=prepared.finding,
         sandbox=confinement.kind,
         remark=" ".join(remark for remark in (chosen.remark, confinement.remark) if remark),
         opened=last if options.resume else 0,

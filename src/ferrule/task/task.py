@@ -24,6 +24,7 @@ from ferrule.types.result import Limits, RunResult, TaskEvent
 from .closing import Closer, close_all
 from .contracts import Contract
 from .feed import Feed
+from .holding.finding import Finding
 from .receipts.evidence import Evidence
 from .receipts.file import ReceiptTarget, receipt_file
 from .receipts.tested import marked
@@ -39,7 +40,7 @@ class Task:
     """`session_id` is None where nothing is kept (`--no-session`). `remark` is for the person, at the start. `opened` is the last
     record that was there when the task was opened.
 
-    `sandbox` is what confines its commands, empty for nothing.
+    `finding` looks for files by name, for completion; `sandbox` is what confines its commands, empty for nothing.
     `closers` are awaited by `close`, in reverse. `receipt_to` gets the receipt as a file; a run whose receipt cannot be
     written is not finished.
     """
@@ -52,6 +53,7 @@ class Task:
     limits: Limits
     passed_variables: tuple[str, ...]
     prompt: str | None
+    finding: Finding | None = None
     sandbox: str = ""
     remark: str = ""
     opened: int = 0

@@ -5,11 +5,12 @@ from .command.execute_command import execute_command
 from .edit.apply_diff import apply_diff
 from .edit.edit import edit
 from .edit.write_to_file import write_to_file
+from .read.find_files import Open, find_files
 from .read.list_files import list_files
 from .read.read_file import read_file
 from .read.search_files import search_files
 
 
-def coding_tools() -> tuple[Tool, ...]:
+def coding_tools(finder: Open | None = None) -> tuple[Tool, ...]:
     """New tools for one session: some keep what they have seen of its files."""
-    return read_file(), list_files(), search_files(), write_to_file(), apply_diff(), edit(), execute_command()
+    return read_file(), list_files(), find_files(finder), search_files(), write_to_file(), apply_diff(), edit(), execute_command()

@@ -1,0 +1,74 @@
+"""One service for everybody who looks for files and folders of a project by name: an index that follows what happens on disk."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from ferrule.process.protocol import Processes
+from ferrule.types.found import Found, Item
+
+from .index import Index, Stopped
+from .keeper import Keeper
+from .listing import Environment
+from .matching import Keep, Query
+
+STALE = 2.0
+"""Seconds after which the files are listed anew for a query where changes cannot be followed."""
+WAITING = "The folder is still being looked through."
+
+
+class Finder:
+    """Answers from the beginning, with what is known by then."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+
+    @classmethod
+    def open(cls, root: Path, processes: Processes, environment: Environment, follow: bool = True) -> "Finder":
+        """Begin to fill an index of what lies below `root`, an absolute path free of links, within a running loop.
+
+        `follow`: a program watches and the index follows; without, it is as old as its beginning, for who asks once.
+        """
+        return cls(Keeper(root, processes, environment, follow))
+
+    async def query(self, text: str, limit: int = 20, recent: Sequence[str] = (), keep: Keep | None = None) -> Found:
+        """The best matches for a typed text; of those in `recent`, paths as in `Item`, the matching ones first.
+
+        `keep` restricts what is looked among; it is called in another thread. Cancelling ends the search.
+        """
+        keeper = self._keeper
+        if keeper.deaf and asyncio.get_running_loop().time() > keeper.began + STALE:
+            keeper.refresh()
+        cancelled = threading.Event()
+        try:
+            items, total, known = await keeper.run(partial(_search, keeper.index, text, limit, recent, keep, cancelled.is_set))
+        except asyncio.CancelledError:
+            cancelled.set()
+            raise
+        settled = keeper.settled.is_set()
+        remarks = (keeper.remark, keeper.deaf, "" if settled else WAITING)
+        return Found(items, total, known, settled and not keeper.remark, " ".join(filter(None, remarks)))
+
+    async def settled(self, seconds: float) -> bool:
+        """Wait until everything was looked through, at most so long."""
+        try:
+            await asyncio.wait_for(self._keeper.settled.wait(), seconds)
+        except TimeoutError:
+            return False
+        return True
+
+    async def close(self) -> None:
+        await self._keeper.close()
+
+
+def _search(
+    index: Index, text: str, limit: int, recent: Sequence[str], keep: Keep | None, cancelled: Callable[[], bool]
+) -> tuple[tuple[Item, ...], int, int]:
+    try:
+        paths, total = index.search(text, limit, recent, keep, cancelled)
+    except Stopped:
+        return (), 0, 0
+    query = Query(text)
+    return tuple(Item(path, query.marks(path)) for path in paths), total, len(index.known)

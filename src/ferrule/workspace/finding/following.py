@@ -1,0 +1,76 @@
+"""Bringing an index up to date where something changed."""
+
+import os
+import stat
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+from ferrule.types.names import spell, unspell
+from ferrule.workspace.walk import walk
+
+from .index import Index, parent
+
+EVERYTHING = 1 << 60
+
+
+def update(index: Index, root: Path, paths: Iterable[str]) -> list[str]:
+    """Of each path, whether it is there and is to be known. The folders that became known by it."""
+    gone: list[str] = []
+    asked: defaultdict[str, set[str]] = defaultdict(set)
+    for path in paths:
+        folder = parent(path)
+        kind = kind_of(real(root, path))
+        shown = path + "/" if kind == "folder" else path
+        gone += [each for each in (path, path + "/") if each != shown or kind is None]
+        if kind is not None and shown not in index.known and (not folder or folder in index.known):
+            asked[folder].add(shown)
+    index.remove(gone)
+    return [each for folder, names in sorted(asked.items()) for each in _add(index, root, folder, names)]
+
+
+def look(index: Index, root: Path, folders: Iterable[str]) -> list[str]:
+    """What lies directly in these folders is compared with what is known. The folders that became known by it."""
+    known = index.children({folder for folder in folders if not folder or folder in index.known})
+    there = {folder: _listed(root, folder) for folder in known}
+    index.remove({path for folder, paths in known.items() for path in paths - there[folder]})
+    return _take(index, root, {path for folder, paths in known.items() for path in there[folder] - paths})
+
+
+def _add(index: Index, root: Path, folder: str, names: set[str]) -> list[str]:
+    return _take(index, root, _listed(root, folder) & names)
+
+
+def _take(index: Index, root: Path, paths: set[str]) -> list[str]:
+    """These, and what lies below those that are folders."""
+    fresh = set(paths)
+    for path in paths:
+        if path.endswith("/"):
+            fresh |= below(root, path)
+    index.add(sorted(fresh))
+    return [path for path in fresh if path.endswith("/")]
+
+
+def _listed(root: Path, folder: str) -> set[str]:
+    return {relative(root, entry.path, entry.folder) for entry in walk(real(root, folder), 1, EVERYTHING)}
+
+
+def below(root: Path, folder: str) -> set[str]:
+    """Everything that is to be known below a folder."""
+    return {relative(root, entry.path, entry.folder) for entry in walk(real(root, folder), None, EVERYTHING)}
+
+
+def relative(root: Path, path: Path, folder: bool) -> str:
+    return spell(os.path.relpath(path, root)) + ("/" if folder else "")
+
+
+def real(root: Path, path: str) -> Path:
+    return root / os.fsdecode(unspell(path))
+
+
+def kind_of(path: Path) -> str | None:
+    try:
+        mode = path.lstat().st_mode
+    except OSError:
+        return None
+    return "folder" if stat.S_ISDIR(mode) else "file"

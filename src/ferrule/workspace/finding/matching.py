@@ -1,0 +1,119 @@
+"""Which paths a typed text means, best first: pure, over an unchanging set of paths.
+
+A text is words; each must be found in the path as a subsequence, capitals only where the word has some. What is found in the
+name counts more than what is found on the way to it; of equals the shorter path comes first.
+"""
+
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from heapq import nsmallest
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from frizbee import Match, Matcher
+
+NAME = 8
+"""Points for a match in the name."""
+LONGEST = 200
+"""Characters of a text that are looked at."""
+
+Keep = Callable[[str], bool]
+Rank = tuple[int, int, str]
+
+
+class Hits(NamedTuple):
+    """The best matches with their ranks, lowest first, and how many there are altogether."""
+
+    best: list[Rank]
+    total: int
+
+
+class Query:
+    """A typed text, ready to be asked of any number of shelves."""
+
+    def __init__(self, text: str) -> None:
+        self.words = composed(text[:LONGEST]).split()
+
+    def __bool__(self) -> bool:
+        return bool(self.words)
+
+    def matcher(self) -> "Matcher":
+        from frizbee import Matcher
+
+        return Matcher.from_patterns(self.words, max_typos=0, casing="smart", unicode="smart")
+
+    def marks(self, path: str) -> tuple[int, ...]:
+        """Which characters of a path matched: of its name where all of them can."""
+        shown = composed(path)
+        if not self.words or len(shown) != len(path):
+            return ()
+        start = len(path) - len(name(path))
+        matcher = self.matcher()
+        if (found := matcher.match_one_indices(shown[start:], 0)) is not None:
+            return tuple(sorted({start + at for at in found.indices}))
+        found = matcher.match_one_indices(shown, 0)
+        return tuple(sorted(set(found.indices))) if found is not None else ()
+
+
+class Shelf:
+    """Paths, shortest first, kept in the form in which they are matched."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        from frizbee import Haystacks
+
+        self.paths = sorted(paths, key=len)
+        plain = all(map(str.isascii, self.paths))
+        whole = self.paths if plain else [composed(path) for path in self.paths]
+        self._whole = Haystacks(whole)
+        self._names = Haystacks([path[path.rfind("/", 0, -1) + 1 :] for path in whole])
+
+    def search(self, matcher: "Matcher | None", limit: int, dead: Set[str], keep: Keep | None) -> Hits:
+        """The `limit` best of those that are kept and not dead; of a text without words, everything matches.
+
+        Without `keep`, the dead are among the total.
+        """
+        if matcher is None:
+            return self._shortest(limit, dead, keep)
+        matches = matcher.match_list(self._whole)
+        scores: dict[int, int] = {}
+        for found in self._living(matches, limit, dead, keep):
+            scores[found.index] = found.score
+        for found in self._living(matcher.match_list(self._names), limit, dead, keep):
+            scores[found.index] = max(scores.get(found.index, 0), found.score + NAME)
+        best = sorted((-score, len(self.paths[at]), self.paths[at]) for at, score in scores.items())[:limit]
+        if keep is not None:
+            return Hits(best, sum(1 for _ in self._living(matches, len(matches), dead, keep)))
+        return Hits(best, len(matches))
+
+    def _shortest(self, limit: int, dead: Set[str], keep: Keep | None) -> Hits:
+        living = (
+            [path for path in self.paths if path not in dead and (keep is None or keep(path))] if dead or keep else self.paths
+        )
+        first = nsmallest(limit, living, key=lambda path: (len(path), path))
+        return Hits([(0, len(path), path) for path in first], len(living) if keep else len(self.paths))
+
+    def _living(self, matches: "Sequence[Match]", limit: int, dead: Set[str], keep: Keep | None) -> "Iterator[Match]":
+        """The first `limit`, and those that are as good as the last of these."""
+        count, last = 0, (0, 0)
+        for found in matches:
+            path = self.paths[found.index]
+            if count >= limit and (found.score, len(path)) != last:
+                return
+            if path not in dead and (keep is None or keep(path)):
+                count, last = count + 1, (found.score, len(path))
+                yield found
+
+
+def count(paths: Sequence[str], matcher: "Matcher | None") -> int:
+    """How many of a few paths match."""
+    return len(paths) if matcher is None else len(matcher.match_list([composed(path) for path in paths]))
+
+
+def name(path: str) -> str:
+    """The last part of a path; that of a folder keeps its slash."""
+    return path[path.rfind("/", 0, -1) + 1 :]
+
+
+def composed(text: str) -> str:
+    """The form in which accents are part of their letters, whichever way a file system or a keyboard writes them."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
