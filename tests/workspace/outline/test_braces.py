@@ -110,6 +110,8 @@ def test_imports_over_several_lines_and_signatures_are_the_header(language: str 
         ("C++", "#ifndef A\n#define A\nnamespace n {\nint f() {\n  return 1;\n}\nint g();\n}\n#endif\n", 5, 1, (4, 6)),
         ("TypeScript", "@a\nexport class K {\n  m(): void {\n    x();\n  }\n}\nlet y = 1;\n", 4, 0, (1, 6)),
         ("PHP", "<?php\nfunction f()\n{\n    return 1;\n}\n\nfunction g()\n{\n}\n", 4, 0, (2, 5)),
+        ("Go", "package a\n\nfunc f() {\n\ta()\n\tb()\n\tif c {\n\t\td()\n\t}\n}\n", 5, 1, (3, 9)),
+        ("CSS", "#a {\n  b: c;\n}\n\n#d,\n#g {\n  e: f;\n}\n", 2, 0, (1, 3)),
         ("CSS", "a {\n  b: c;\n}\n\nd {\n  e: f;\n}\n", 6, 0, (5, 7)),
     ],
 )

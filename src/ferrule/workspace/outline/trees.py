@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from tree_sitter import Language
     from tree_sitter import Node as Parsed
 
+CONTAINERS = ("_list", "block", "body", "body_statement", "statements")
+"""How the types of nodes end that only hold what a body holds, where no bracket opens them."""
 BODIES = ("body", "consequence", "block", "declaration_list")
 """Fields of what a node holds behind its signature."""
 
@@ -27,13 +29,20 @@ def nodes(text: str, grammar: "Language", line: int) -> list[Node] | None:
         node = node.parent
     if (chain[-1] if chain else root).has_error:
         return None
-    blocks = (each for each in reversed(chain) if each.is_named and not _is_body(each) and not each.type.startswith("preproc_"))
+    blocks = (each for each in reversed(chain) if each.is_named and not _is_part(each, content))
     found = (Node(each.start_point.row + 1, _last(each), _body(each, content)) for each in blocks)
     return [each for each in found if each.first < each.last]
 
 
-def _is_body(node: "Parsed") -> bool:
+def _is_part(node: "Parsed", content: bytes) -> bool:
+    """Whether it is a part of the block around it and none of its own; what a preprocessor encloses is no block at all."""
+    if node.type.startswith("preproc_") or (node.type.endswith(CONTAINERS) and not _braced(node, content)):
+        return True
     return node.parent is not None and any(node.parent.child_by_field_name(field) == node for field in BODIES)
+
+
+def _braced(node: "Parsed", content: bytes) -> bool:
+    return content[node.start_byte : node.start_byte + 1] in (b"{", b"(", b"[")
 
 
 def _last(node: "Parsed") -> int:
@@ -49,5 +58,4 @@ def _body(node: "Parsed", content: bytes) -> int | None:
         return None
     line_start = content.rfind(b"\n", 0, body.start_byte) + 1
     alone = not content[line_start : body.start_byte].strip()
-    braced = content[body.start_byte : body.start_byte + 1] in (b"{", b"(", b"[")
-    return body.start_point.row + 1 + (braced or not alone)
+    return body.start_point.row + 1 + (_braced(body, content) or not alone)

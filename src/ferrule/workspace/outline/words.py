@@ -2,9 +2,9 @@
 
 import re
 
-COMMENT = re.compile(
-    r"\s*(?:#(?!include|import|define|if|el|end|pragma|undef|\[)|//|--(?![->])|/\*|\*(?:[\s/*]|$)|;;|%|<!--|\"\"\"|''')"
-)
+_NO_COMMENT = r"(?:include|import|define|if|ifdef|ifndef|elif|else|endif|pragma|undef)\b|!?\[|[\w-][^#]*[{,]\s*$"
+"""What follows a `#`: a word of the preprocessor, an attribute, the name of a style."""
+COMMENT = re.compile(rf"\s*(?:#(?!{_NO_COMMENT})|//|--(?![->])|/\*|\*(?:[\s/*]|$)|;;|<!--)")
 DIRECTIVE = re.compile(r"\s*#\s*(?:if|ifdef|ifndef|elif|else|endif|define|undef|pragma|region|endregion)\b")
 """Of a preprocessor: they stand at the margin, whatever they stand in."""
 DECORATION = re.compile(r"\s*(?:@[\w\"(]|#!?\[|\[[A-Z]\w*.*\]\s*$|template\s*<)")
