@@ -65,6 +65,16 @@ def test_a_picture_that_takes_too_many_bytes_becomes_a_jpeg(bench: Bench, mode: 
     assert len(base64.b64decode(image.data)) <= 1_500_000
 
 
+def test_colours_of_a_palette_are_scaled_smoothly(bench: Bench) -> None:
+    stripes = Image.new("RGB", (4_000, 40), "white")
+    stripes.paste("black", (0, 0, 4_000, 21))
+    stripes.convert("P", palette=Image.Palette.ADAPTIVE, colors=2).save(bench.root / "a.png")
+    _, _, shown = picture(bench.call("read_file", path="a.png"))
+    column = {shown.getpixel((9, at)) for at in range(shown.height)}
+    assert shown.mode == "RGB"
+    assert column > {(0, 0, 0), (255, 255, 255)}
+
+
 def test_a_picture_is_turned_upright(bench: Bench) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6

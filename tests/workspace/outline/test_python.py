@@ -130,6 +130,12 @@ def test_text_at_the_margin_of_a_string_ends_no_block_by_syntax() -> None:
 
 
 @BY
+def test_a_lone_carriage_return_ends_no_line(language: str | None) -> None:
+    text = "a = 1  # x\ry\rz\r\ndef f():\r\n    pass\r\n\r\nb = 1\r\n"
+    assert block(text, 3, language) == (2, 3)
+
+
+@BY
 def test_a_decoration_over_several_lines_belongs_to_what_follows(language: str | None) -> None:
     text = "a = 1\n\n\n@mark(\n    [\n        1,\n    ],\n)\n@other\ndef f() -> None:\n    pass\n\n\nb = 2\n"
     assert [block(text, anchor, language) for anchor in (3, 4, 6, 8, 9, 10, 11)] == [(4, 11)] * 7

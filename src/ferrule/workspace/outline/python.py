@@ -11,7 +11,8 @@ def nodes(text: str, line: int) -> list[Node]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what it finds odd in string literals
-        return _around(ast.parse(text), line)
+        # To this parser a lone carriage return ends a line; to everything here only a line feed does.
+        return _around(ast.parse(text.replace("\r\n", "\n").replace("\r", " ")), line)
 
 
 def _around(tree: ast.AST, line: int) -> list[Node]:

@@ -17,6 +17,7 @@ EDGE = 1_568
 BYTES = 1_500_000
 """Of the picture that is sent."""
 TAKEN = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp"}
+READ = (*TAKEN, "BMP", "TIFF", "ICO", "AVIF")
 SIGNATURES = ((b"\x89PNG", "PNG"), (b"\xff\xd8\xff", "JPEG"), (b"GIF8", "GIF"), (b"RIFF", "WEBP"))
 QUALITIES = (85, 65, 45)
 TURNED = 0x0112
@@ -34,7 +35,7 @@ def extract(path: Path, number: int = 0) -> tuple[str, bytes]:
         return _as_it_is(data)
     Image.MAX_IMAGE_PIXELS = PIXELS // 2  # Pillow refuses twice as many
     try:
-        picture = Image.open(io.BytesIO(data))
+        picture = Image.open(io.BytesIO(data), formats=READ)
     except UnidentifiedImageError as problem:
         raise Unshowable("its format is not known") from problem
     except Image.DecompressionBombError as problem:
@@ -62,9 +63,9 @@ def _made(picture: "Image.Image") -> tuple[str, bytes, tuple[int, int]]:
     from PIL import ImageOps
 
     upright = ImageOps.exif_transpose(picture)
-    upright.thumbnail((EDGE, EDGE))
     clear = "transparency" in upright.info or upright.mode in ("RGBA", "LA", "PA")
     upright = upright.convert("RGBA" if clear else "RGB")
+    upright.thumbnail((EDGE, EDGE))
     if picture.format != "JPEG":
         png = _saved(upright, "PNG")
         if len(png) <= BYTES:
