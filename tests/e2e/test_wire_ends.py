@@ -46,13 +46,25 @@ HANDOVER = "## Goal\nmake ok.txt\n## Done\nThe numbers were counted.\n## Next\nm
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_an_overflow_after_work_is_compacted_and_the_work_goes_on(tmp_path: Path, dialect: str):
-    work = [{**shell(f"seq {number} 900 | tee -a count.txt"), "when": {"answers": number}} for number in range(6)]
+    work = [{**shell(f"seq {number} 400 | tee -a count.txt"), "when": {"answers": number}} for number in range(24)]
     summary = {"text": HANDOVER, "when": {"system": "hand"}, "times": "always"}
     played = Home(tmp_path).play(dialect, summary, *work, OVERFLOW, MAKE, ends())
 
     assert (played.code, played.result["outcome"]) == (0, "finished")
-    assert (played.lines("ok.txt"), played.lines("count.txt")) == (1, sum(901 - number for number in range(6)))
-    assert len(json.dumps(played.bodies[-1])) < len(json.dumps(played.bodies[5])) / 2
+    assert (played.lines("ok.txt"), played.lines("count.txt")) == (1, sum(401 - number for number in range(24)))
+    assert "The numbers were counted." in json.dumps(played.bodies[-1])
+    assert len(json.dumps(played.bodies[-1])) < len(json.dumps(played.bodies[23])) * 0.8
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_an_overflow_that_cutting_results_helps_against_is_met_without_a_summary(tmp_path: Path, dialect: str):
+    work = [shell(f"seq {number} 2900 | tee -a count.txt") for number in range(12)]
+    too_long = http(400, None, says="context_overflow", tokens=135_000)
+    played = Home(tmp_path).play(dialect, *work, too_long, MAKE, ends())
+
+    assert (played.code, played.result["outcome"], played.complaints(shrunk=True)) == (0, "finished", [])
+    assert (played.lines("ok.txt"), len(played.calls)) == (1, len(work) + 3)
+    assert len(json.dumps(played.bodies[-1])) < len(json.dumps(played.bodies[12])) * 0.75
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)

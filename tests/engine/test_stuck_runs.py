@@ -48,7 +48,7 @@ def test_tools_that_do_not_exist_are_stuck(tmp_path: Path) -> None:
 def test_what_repeats_is_counted_over_a_compaction(tmp_path: Path) -> None:
     overflow = {"fault": {"kind": "http", "status": 400, "says": "context_overflow", "tokens": 3000}}
     summary = {"when": {"system": "hand-over"}, "text": HANDOVER, "times": "always"}
-    filling = [step(call("execute_command", command=f"seq {n}000 {n}900")) for n in range(1, 9)]
+    filling = [step(call("execute_command", command=f"seq {n}000 {n}380")) for n in range(1, 9)]
     before, after = [READS] * 3, [{**READS, "times": "always"}]
     ran = run(tmp_path, *filling, *before, overflow, *after, summary)
     (shrunk,) = [entry for entry in ran.entries(Shrunk) if entry.messages]

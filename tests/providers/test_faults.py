@@ -80,27 +80,27 @@ def test_statuses(status: int, body: bytes, code: str):
 
 
 OVERFLOWS = [
-    ("This model's maximum context length is 128000 tokens. However, your messages resulted in 130,001 tokens.", 130_001),
-    ("This endpoint's maximum context length is 100 tokens. However, you requested about 250 tokens (200 of text)", 250),
-    ("prompt is too long: 210000 tokens > 200000 maximum", 210_000),
-    ("input length and `max_tokens` exceed context limit: 190000 + 21333 > 200000", 211_333),
-    ("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", 1_200_000),
-    ("request (17000 tokens) exceeds the available context size (16384 tokens), try increasing it", 17_000),
-    ("maximum prompt length is 131072 but the request contains 537812 tokens", 537_812),
-    ("Please reduce the length of the messages or completion.", None),
-    ("Input is too long for requested model.", None),
-    ("输入内容过长，超过模型的最大长度", None),
+    ("This model's maximum context length is 128000 tokens. However, your messages resulted in 130,001 tokens.", 130_001, 128_000),
+    ("This endpoint's maximum context length is 100 tokens. However, you requested about 250 tokens (200 of text)", 250, 100),
+    ("prompt is too long: 210000 tokens > 200000 maximum", 210_000, 200_000),
+    ("input length and `max_tokens` exceed context limit: 190000 + 21333 > 200000", 211_333, 200_000),
+    ("The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).", 1_200_000, 1_048_576),
+    ("request (17000 tokens) exceeds the available context size (16384 tokens), try increasing it", 17_000, 16_384),
+    ("maximum prompt length is 131072 but the request contains 537812 tokens", 537_812, 131_072),
+    ("Please reduce the length of the messages or completion.", None, None),
+    ("Input is too long for requested model.", None, None),
+    ("输入内容过长，超过模型的最大长度", None, None),
 ]
 
 
-@pytest.mark.parametrize(("message", "tokens"), OVERFLOWS)
-def test_overflows_and_the_tokens_they_tell(message: str, tokens: int | None):
-    assert status_fault(400, {}, openai_error(message)) == Fault("context_overflow", message, 400, None, tokens)
+@pytest.mark.parametrize(("message", "tokens", "window"), OVERFLOWS)
+def test_overflows_and_the_tokens_they_tell(message: str, tokens: int | None, window: int | None):
+    assert status_fault(400, {}, openai_error(message)) == Fault("context_overflow", message, 400, None, tokens, window)
 
 
 def test_an_overflow_told_by_type_alone():
     body = openai_error("too much", type="exceed_context_size_error", n_prompt_tokens=17, n_ctx=16)
-    assert status_fault(400, {}, body) == Fault("context_overflow", "too much", 400, None, 17)
+    assert status_fault(400, {}, body) == Fault("context_overflow", "too much", 400, None, 17, 16)
 
 
 WAITS = [

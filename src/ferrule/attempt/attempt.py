@@ -185,8 +185,8 @@ class _Attempt:
         self.fitting.observe(request, terminal.usage, self.endpoint)
         if isinstance(terminal, Failed):
             self.unanswered = terminal.usage
-            if repairs:
-                await self.setup.log.add(*repairs)
+            self.fitting.learn(terminal.fault, self.endpoint)
+            await self.setup.log.add(*repairs)
             return self.result("failed", failed=terminal, tokens=tokens)
         return await self.act_on(terminal, repairs, time.monotonic() - began)
 

@@ -9,6 +9,7 @@ from ferrule.context.estimate import Estimator
 from ferrule.context.preflight import CALIBRATED, UNCALIBRATED, Plan, plan
 from ferrule.providers.base import Endpoint
 from ferrule.store.folds import Conversation
+from ferrule.types.fault import Fault
 from ferrule.types.messages import Assistant, Message
 from ferrule.types.request import Request
 from ferrule.types.usage import Usage
@@ -17,22 +18,33 @@ RESERVE = 16_384
 """Tokens kept free for an answer, as OpenClaw does; less where the model can't say as much."""
 
 LEAST_ANSWER = 1_024
+SMALLEST_WINDOW = 1_024
+"""A provider that names a smaller one was misread."""
 
 
 @dataclass
 class Fitting:
-    """Lives as long as its task."""
+    """Lives as long as its task. `windows` are those that providers named when they refused a request as too long."""
 
     estimators: dict[str, Estimator] = field(default_factory=dict)
+    windows: dict[str, int] = field(default_factory=dict)
+
+    def window(self, endpoint: Endpoint) -> int | None:
+        """In tokens; what is configured or in the catalog, else what the provider said; None where nobody knows."""
+        return endpoint.profile.window or self.windows.get(endpoint.name)
+
+    def learn(self, fault: Fault, endpoint: Endpoint) -> None:
+        if fault.window is not None and fault.window >= SMALLEST_WINDOW:
+            self.windows[endpoint.name] = fault.window
 
     def plan(self, request: Request, conversation: Conversation, endpoint: Endpoint) -> Plan:
         """What is to be done before `request` is sent."""
         estimator = self._of(endpoint, request, conversation)
-        return plan(request, conversation, estimator, endpoint.profile.window, reserve(endpoint))
+        return plan(request, conversation, estimator, self.window(endpoint), reserve(endpoint))
 
     def limited(self, request: Request, planned: Plan, endpoint: Endpoint) -> Request:
         """The request with an answer no longer than what the window has left: some providers refuse a larger sum."""
-        window = endpoint.profile.window
+        window = self.window(endpoint)
         if window is None or request.max_output is None:
             return request
         margin = CALIBRATED if self.estimators[endpoint.name].calibrated else UNCALIBRATED

@@ -3,8 +3,10 @@ model wrote is never looked at.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+from msgspec.structs import replace
 
 from ferrule.types.fault import Fault, FaultCode
 from ferrule.types.json import BadJson, integer, items, loads, member, mend, string
@@ -130,6 +132,16 @@ _OBSERVED = tuple(
         r"input \(?(\d+) tokens",
     )
 )
+_WINDOW = tuple(
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        r"maximum (?:context|prompt) length (?:is|of) (\d+)",
+        r"> *(\d+)",
+        r"maximum number of tokens allowed \(?(\d+)",
+        r"(?:available )?context (?:size|window|length)s? (?:is |of )?\(?(\d+) tokens",
+        r"limit (?:is|of) (\d+) tokens",
+    )
+)
 _WAIT_TEXT = re.compile(r"(?:try again|retry) in ((?:\d+(?:\.\d+)?(?:ms|[hms])\s*)+)", re.IGNORECASE)
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)(ms|[hms])", re.IGNORECASE)
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
@@ -208,7 +220,9 @@ def _object_fault(value: Any, status: int | None, wait: float | None) -> Fault:
     number = status or integer(error, "code") or integer(error, "status")
     number = number if number and 100 <= number < 600 else None
     wait = wait if wait is not None else _body_wait(error, text)
-    return _fault(number, types, text, integer(error, "n_prompt_tokens"), wait, wording.joined(error))
+    fault = _fault(number, types, text, integer(error, "n_prompt_tokens"), wait, wording.joined(error))
+    window = integer(error, "n_ctx")
+    return replace(fault, window=window) if window and fault.code == "context_overflow" else fault
 
 
 def _body_wait(error: Any, text: str) -> float | None:
@@ -234,9 +248,11 @@ def _fault(
         code = "quota"
     if code == "auth" and wording.CLOSED.search(text):
         code = "auth_permanent"
-    observed = (tokens or _observed(behind)) if code == "context_overflow" else None
+    overflow = code == "context_overflow"
+    observed = (tokens or _number(_OBSERVED, behind)) if overflow else None
+    window = _number(_WINDOW, behind) if overflow else None
     detail = text if wording.first(wording.OF_THE_REQUEST, text) or code not in PASSED_ON else behind.replace("\n", ": ")
-    return Fault(code, shown(detail), status, wait, observed)
+    return Fault(code, shown(detail), status, wait, observed, window)
 
 
 PASSED_ON = frozenset(code for _, code in wording.OF_THE_REQUEST)
@@ -291,10 +307,8 @@ def _by_status(status: int | None) -> FaultCode:
     return "bad_request" if status >= 400 else "bad_response"
 
 
-def _observed(text: str) -> int | None:
+def _number(patterns: Sequence[re.Pattern[str]], text: str) -> int | None:
+    """What the first pattern that is found says; several numbers in it are parts of a sum."""
     plain = re.sub(r"(?<=\d),(?=\d{3})", "", text)
-    for pattern in _OBSERVED:
-        found = pattern.search(plain)
-        if found:
-            return sum(int(group) for group in found.groups())
-    return None
+    found = next((found for pattern in patterns if (found := pattern.search(plain))), None)
+    return None if found is None else sum(int(group) for group in found.groups())

@@ -155,7 +155,7 @@ class HttpProvider:
         key = self._endpoint.key
         if not key or key not in fault.detail:
             return fault
-        return Fault(fault.code, fault.detail.replace(key, "[key]"), fault.status, fault.retry_after, fault.observed_tokens)
+        return replace(fault, detail=fault.detail.replace(key, "[key]"))
 
     async def _chunks(self, request: Request, answer: "_Answer") -> "AsyncGenerator[bytes | _Broken, None]":
         """The bytes of the answer; at most one `_Broken`, then nothing. The connection is given back on every way out."""

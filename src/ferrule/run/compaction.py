@@ -157,7 +157,7 @@ class _Compaction:
 
     def window(self, before: int, observed: int | None) -> int:
         """In our tokens. An unknown window held the last request; of a refused one it is taken to hold half."""
-        known = self.endpoint.profile.window
+        known = self.setup.fitting.window(self.endpoint)
         if known is None:
             return max(1_000, before if self.why == "asked" else before // 2)
         return known if observed is None or observed <= before else known * before // observed

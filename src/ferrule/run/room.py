@@ -1,4 +1,6 @@
-"""The conversation does not fit: compact, else cut every result, else leave room for a short answer only, else the limit.
+"""The conversation does not fit: cut results where that is enough, compact, cut every result, leave room for a short answer only.
+
+The cheapest that may suffice comes first; what is left then is the limit.
 
 Only what a provider typed as an overflow, or preflight measured, comes here; what a compaction does wrong comes back as a value,
 so that it never leads to another one.
@@ -45,7 +47,7 @@ async def results_were_cut(state: State, result: AttemptResult) -> Decision | No
 
 async def compact_after_timeout(state: State, result: AttemptResult) -> Decision | None:
     """Only the prompt's tokens count, as estimated from what was reported for earlier ones."""
-    window = state.setup.provider.endpoint.profile.window
+    window = state.setup.fitting.window(state.setup.provider.endpoint)
     if result.failed is None or result.failed.fault.code not in TIMEOUTS or window is None:
         return None
     if (result.tokens or 0) / window <= FULL or not state.ledger.may("timeout") or state.ledger.remaining() == 0.0:
@@ -66,24 +68,25 @@ async def overflow(state: State, result: AttemptResult) -> Decision | None:
 
 
 async def _make_room(state: State, why: "Why", result: AttemptResult) -> Decision:
-    """Each rung once between two answers with a call, compacting a few times; a rung that failed is not tried again."""
+    """Each rung once between two answers with a call, compacting a few times; what failed is not tried again."""
     from .compaction import Compacted, compact
 
     ledger = state.ledger
     fault = result.failed.fault if result.failed is not None else Fault("context_overflow")
+    cut = cut_all(state.setup, why, fault) if ledger.may("truncation") and not ledger.times("smaller") else None
+    if cut is not None and not ledger.times("overflow") and suffices(cut, fault, result.tokens):
+        return await _cut(state, cut, result)
     not_made: NotCompacted | None = None
-    if not ledger.times("truncation") and not ledger.times("smaller") and ledger.may("overflow"):
+    if not ledger.times("smaller") and ledger.may("overflow") and not state.unsummarised:
         ledger.count("overflow")
         compacted = await compact(state.setup, ledger, why, fault.observed_tokens)
         if isinstance(compacted, Compacted):
             return await _again(state, result.failed)
-        not_made = compacted
+        not_made, state.unsummarised = compacted, True
     if (spent := ledger.exhausted()) is not None:
         return failed(Outcome.LIMIT, spent)
-    if not ledger.times("smaller") and ledger.may("truncation") and (shrunk := cut_all(state.setup, why, fault)) is not None:
-        ledger.count("truncation")
-        await state.setup.log.add(shrunk)
-        return await _again(state, result.failed)
+    if cut is not None:
+        return await _cut(state, cut, result)
     if ledger.may("smaller") and (smaller := reduced(state.setup)) is not None:
         ledger.count("smaller")
         state.once, what = smaller
@@ -95,6 +98,23 @@ async def _make_room(state: State, why: "Why", result: AttemptResult) -> Decisio
     return failed(Outcome.UNAVAILABLE if passes else Outcome.LIMIT, fault.sentence, not_made.why)
 
 
+def suffices(cut: Shrunk, fault: Fault, estimate: int | None) -> bool:
+    """Whether cutting alone frees enough: what the provider says that there is too much, with some room on top, in our tokens;
+    a quarter of the request where it does not say.
+    """
+    if estimate is None:
+        return False
+    observed, window = fault.observed_tokens, fault.window
+    excess = (observed - window) * estimate // observed if observed and window and observed > window else 0
+    return cut.before - cut.after >= max(excess * 3 // 2, estimate // 4)
+
+
+async def _cut(state: State, cut: Shrunk, result: AttemptResult) -> Next:
+    state.ledger.count("truncation")
+    await state.setup.log.add(cut)
+    return await _again(state, result.failed)
+
+
 async def _again(state: State, failure: Failed | None) -> Next:
     return Next.AGAIN if failure is None else await state.again(failure)
 
@@ -102,14 +122,15 @@ async def _again(state: State, failure: Failed | None) -> Next:
 def cut_all(setup: Setup, why: "Why", fault: Fault) -> Shrunk | None:
     """Every result that is still sent whole and is long, cut as far as results are ever cut; None where there is none."""
     whole = _whole(setup.log.conversation)
-    window = setup.provider.endpoint.profile.window or fault.observed_tokens or SMALL_WINDOW
+    window = setup.fitting.window(setup.provider.endpoint) or fault.observed_tokens or SMALL_WINDOW
     lengths = {id: len(each.text) for id, each in whole.items()}
     made = (shorten(whole[id], size) for id, size in sizes_under_pressure(lengths, caps(window).result).items())
     cuts = tuple(cut for cut in made if cut is not None)
     if not cuts:
         return None
-    before = fault.observed_tokens or 0
-    return Shrunk(why, cuts, before=before, after=max(0, before - _saved(whole, cuts)))
+    saved = _saved(whole, cuts)
+    before = max(fault.observed_tokens or 0, saved)
+    return Shrunk(why, cuts, before=before, after=before - saved)
 
 
 def _whole(conversation: Conversation) -> Mapping[str, ToolResult]:

@@ -63,6 +63,7 @@ class Run(State):
             self.setup.lineup.worked()
         if conversation.calls_made > calls:
             self.ledger.progress()
+            self.unsummarised = False
         elif result.message is not None and result.message.text.strip():
             self.ledger.idle = 0
         return result

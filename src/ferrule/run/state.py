@@ -35,6 +35,7 @@ class State:
     denials: list[Denial] = field(default_factory=list)
     attempts: int = 0
     once: Setup | None = None
+    unsummarised: bool = False
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
     jitter: Callable[[], float] = random.random
 

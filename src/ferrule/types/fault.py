@@ -76,13 +76,17 @@ TIMEOUTS: frozenset[FaultCode] = frozenset({"timeout", "first_event_timeout", "i
 
 
 class Fault(Struct, frozen=True):
-    """One failed model call. `detail` is the provider's own words, cut to a readable length; `retry_after` in seconds."""
+    """One failed model call. `detail` is the provider's own words, cut to a readable length; `retry_after` in seconds.
+
+    Of an overflow, where the provider says it: `observed_tokens` the request had, and `window` holds.
+    """
 
     code: FaultCode
     detail: str = ""
     status: int | None = None
     retry_after: float | None = None
     observed_tokens: int | None = None
+    window: int | None = None
 
     @property
     def retryable(self) -> bool:
