@@ -89,6 +89,15 @@ def test_in_a_large_file_imports_at_its_start_are_shown_and_what_was_not_looked_
     assert len(lines) == 2 + 2 + 100
 
 
+def test_siblings_that_go_on_behind_what_was_looked_at_are_said_to(bench: Bench) -> None:
+    (bench.root / "a.txt").write_text("line of text\n" * 400_000)
+    text = bench.text("read_file", path="a.txt", anchor_line=200_000, include_siblings=True, limit=3)
+    notice, first = text.split("\n")[1], 200_000 - 2_097_152 // 13
+    assert notice.startswith("Block around line 200000, by indentation (4 spaces): lines 199999-200001 of ")
+    assert f" of {first}-361318 and further, of 400000 in the file. Go on with " in notice
+    assert notice.endswith(f" Blocks that begin before line {first} were not looked for.")
+
+
 @pytest.mark.parametrize(
     ("arguments", "refusal"),
     [

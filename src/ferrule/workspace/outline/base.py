@@ -32,7 +32,8 @@ class Outline(Struct, frozen=True):
     """The blocks that hold one line, outermost first.
 
     `own`: the line is part of the signature or the closing of the last one rather than of what it holds. `by` says how they were
-    found. `anchor` is the line that was meant where the one asked for is blank.
+    found. `anchor` is the line that was meant where the one asked for is blank. `ends`: the lines that were looked at end with
+    the file.
     """
 
     anchor: int
@@ -40,6 +41,7 @@ class Outline(Struct, frozen=True):
     own: bool
     imports: tuple[Span, ...]
     by: str
+    ends: bool = True
 
 
 class Wanted(Struct, frozen=True):

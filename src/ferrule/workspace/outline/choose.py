@@ -33,7 +33,7 @@ def choose(outline: Outline, lines: Sequence[str], wanted: Wanted) -> Choice:
     if wanted.siblings:
         outer = around[-depth - 1] if depth < len(around) else None
         block = Span(outer.body, outer.tail) if outer else Span(1, len(lines))
-        cut_off = outer.open if outer else False
+        cut_off = outer.open if outer else not outline.ends
     else:
         block = Span(attached(lines, block.first, wanted.header), block.last)
     block = _trimmed(block, lines, outline.anchor)

@@ -20,9 +20,9 @@ def outline(lines: Sequence[str], anchor: int, ends: bool = True) -> Outline:
     reader = Reader(lines, unit(lines[max(0, anchor - SAMPLED) : anchor + SAMPLED]), ends)
     meant = reader.meant(anchor - 1)
     if meant is None:
-        return Outline(anchor, (), False, (), "indentation")
+        return Outline(anchor, (), False, (), "indentation", ends)
     frames, own = reader.frames(meant)
-    return Outline(meant + 1, frames, own, imports(lines), f"indentation ({reader.unit.label})")
+    return Outline(meant + 1, frames, own, imports(lines), f"indentation ({reader.unit.label})", ends)
 
 
 class Reader:
