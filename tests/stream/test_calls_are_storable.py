@@ -4,7 +4,8 @@ from hypothesis import strategies as st
 
 from ferrule.stream.inbound.arguments import resolve_arguments
 from ferrule.stream.inbound.calls import CUT
-from ferrule.stream.inbound.names import VALID_NAME, resolve_name
+from ferrule.stream.inbound.names import resolve_name
+from ferrule.stream.naming import VALID_NAME
 from ferrule.types import json
 from ferrule.types.messages import Assistant, RawCall, Reasoning, Text, ToolCall
 

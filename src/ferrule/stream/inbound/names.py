@@ -7,11 +7,11 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 
+from ferrule.stream.naming import storable
 from ferrule.types.messages import ToolCall
 
 from .whole import Lines, rewritten
 
-VALID_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 LONGEST = 128
 """Characters; what is longer is no misspelt name."""
 
@@ -85,7 +85,7 @@ def _without_prefix(text: str) -> str:
 
 
 def _storable(written: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_-]+", "_", _without_prefix(_fold(written[: 2 * LONGEST])))[:64].strip("_") or "unnamed_tool"
+    return storable(_without_prefix(_fold(written[: 2 * LONGEST])))
 
 
 def _problem(written: str, why: str, tools: Sequence[str]) -> str:

@@ -3,16 +3,15 @@
 They come from journals that others wrote or that were damaged, and go back in a form that every provider accepts.
 """
 
-import re
 from collections.abc import Sequence
 
 from msgspec.structs import replace
 
 from ferrule.stream.filter import Sending
+from ferrule.stream.naming import VALID_NAME, storable
 from ferrule.types import json
 from ferrule.types.messages import Assistant, Image, Message, Results, Text, ToolCall, ToolResult
 
-VALID_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 NO_OUTPUT = "(no output)"
 
 
@@ -50,7 +49,7 @@ class Malformed:
 def _sound(call: ToolCall, lines: list[str]) -> ToolCall:
     name, arguments = call.name, call.arguments
     if not VALID_NAME.fullmatch(name):
-        name = re.sub(r"[^A-Za-z0-9_-]+", "_", name)[:64].strip("_") or "unnamed_tool"
+        name = storable(name)
         lines.append(f"{call.id}: the tool name {call.name[:64]!r} is sent as {name!r}")
     if not _is_object(arguments):
         arguments = "{}"

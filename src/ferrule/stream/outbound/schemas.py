@@ -6,16 +6,15 @@ only choice; keywords that only narrow are dropped where they are refused, since
 itself or elsewhere.
 """
 
-import re
 from collections.abc import Mapping, Set
 from typing import Any
 
 from msgspec.structs import replace
 
+from ferrule.stream.naming import VALID_NAME
 from ferrule.types import json
 from ferrule.types.request import ToolSchema
 
-VALID_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 MOST_TOOLS = 128
 """OpenAI takes no more."""
 DEEPEST = 20
