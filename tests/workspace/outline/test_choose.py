@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,6 +37,22 @@ def test_a_cut_at_one_end_gives_its_room_to_the_other(anchor: int, shown: tuple[
 def test_siblings_are_cut_around_the_anchor_too() -> None:
     found = chosen(LONG, 108, wanted=Wanted(siblings=True, most=5))
     assert (found.block, found.shown) == (Span(1, 108), Span(105, 108))
+
+
+def test_blank_lines_at_the_edges_are_left_out() -> None:
+    assert chosen("\n\na:\n  b\n\n  c\n\nd\n\n\n", 4, wanted=Wanted(siblings=True)).shown == Span(3, 8)
+    assert chosen("\n\na:\n  b\n\n  c\n\nd\n\n\n", 5).shown == Span(3, 6)
+
+
+def test_a_long_block_is_found_in_a_time_that_grows_with_its_lines() -> None:
+    def seconds(lines: int) -> float:
+        text = "def f():\n" + "    step()\n" * lines
+        began = time.process_time()
+        assert chosen(text, lines // 2, wanted=Wanted(most=lines + 1)).shown == Span(1, lines + 1)
+        return time.process_time() - began
+
+    seconds(1_000)
+    assert min(seconds(40_000) for _ in range(3)) < 12 * min(seconds(10_000) for _ in range(3))
 
 
 CODE = st.lists(
