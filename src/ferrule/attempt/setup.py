@@ -24,7 +24,8 @@ from .maintenance import Chore
 class Setup:
     """`system` holds the prompt sections in order; `optional` are those of them that a request may go without. `mask` replaces
     the secrets that must not appear in tool output; `blobs` are masked already. `tool_timeout` is what one tool call may take,
-    in seconds; a terminal action's checks have their own limits.
+    in seconds; a terminal action's checks have their own limits. `preimages` take what files hold before tools write them, as it
+    is; None where no undo is wanted.
     """
 
     lineup: Lineup
@@ -46,6 +47,7 @@ class Setup:
     hooks: Hooks = NO_HOOKS
     tool_timeout: float = 900.0
     optional: tuple[str, ...] = ()
+    preimages: Blobs | None = None
 
     @property
     def provider(self) -> Provider:

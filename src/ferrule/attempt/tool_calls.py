@@ -21,10 +21,10 @@ from ferrule.types.errors import ToolError
 from ferrule.types.messages import Image, Text, ToolCall, ToolResult
 from ferrule.types.records import Approval, Asked, CallFinished, CallStarted, Entry, Staged, TodosSet
 from ferrule.types.result import Denial, Output
-from ferrule.types.tools import Action, Effect, End, Question, ToolOutput, error
+from ferrule.types.tools import Action, Effect, End, FileState, Question, ToolOutput, error
 
 from .calls.bounded import TimedOut, within
-from .calls.files import files_before
+from .calls.files import look_after, look_before
 from .hooks import ToolVerdict
 from .setup import Setup
 
@@ -109,7 +109,7 @@ class _Turn:
         self.calls = calls
         self.earlier = setup.log.conversation.last_results
         self.results: dict[str, ToolResult] = {}
-        self.started: set[str] = set()
+        self.started: dict[str, tuple[FileState, ...]] = {}
         self.unheard: dict[str, ToolOutput] = {}
         self.denials: list[Denial] = []
 
@@ -214,8 +214,9 @@ class _Turn:
 
     async def carry_out(self, ready: _Ready) -> ToolOutput:
         call, tool = ready.call, ready.tool
-        self.started.add(call.id)
-        started = CallStarted(call.id, call.name, tool.effect, files_before(ready.actions, self.setup.place))
+        before = look_before(ready.actions, self.setup.place, self.setup.preimages)
+        self.started[call.id] = before.states
+        started = CallStarted(call.id, call.name, tool.effect, *before)
         quiet = ready.approval is None or tool.effect is Effect.READ
         await self.setup.log.add(*([started] if quiet else [ready.approval, started]))
         began = time.monotonic()
@@ -274,7 +275,8 @@ class _Turn:
         if output.todos is not None:
             entries.append(TodosSet(output.todos))
         entries += [Staged(call.id, finding) for finding in output.staged]
-        entries.append(CallFinished(result, round(seconds, 4), output.changes, output.gates, output.ends))
+        after = look_after(self.started.get(call.id, ()), self.setup.place)
+        entries.append(CallFinished(result, round(seconds, 4), output.changes, output.gates, output.ends, after))
         await self.setup.log.add(*entries)
         self.results[call.id] = result
         self.unheard.pop(call.id, None)

@@ -23,6 +23,8 @@ from ferrule.types.records import (
     Shrunk,
     Staged,
     TodosSet,
+    Undoing,
+    Undone,
     UserSaid,
 )
 from ferrule.types.result import Denial
@@ -31,8 +33,15 @@ from ferrule.types.tools import Effect, End, FileChange, GateResult, Question, T
 from ferrule.types.usage import NOTHING, Usage
 
 from .protocol import MAIN
+from .rewinding import in_force
 
 SHOWN = 200
+
+REWOUND = (
+    *("_messages", "_turns", "_by_call", "_unshown", "todos", "last_outcome", "spoken", "refusals", "revisions"),
+    *("cuts", "compacted", "stripped", "last_usage", "person", "answers"),
+)
+"""What goes back with the conversation; what was used, changed, denied and staged since stays counted."""
 
 
 class NotStarted(Struct, frozen=True, tag="not_started"):
@@ -73,16 +82,18 @@ class _Turn:
 class Conversation:
     """Everything that a run wants to know of one branch, kept up to date record by record.
 
-    `add` takes constant time (amortised); results are put into `messages` when that is next read. `calls_made` counts all calls,
-    `refusals` the terminal actions that gates refused since the last run ended or the person spoke, `revisions` those among them
-    that hooks refused. `ended` is an end whose run's outcome is not recorded, `spoken` tells that the person spoke since the last
-    run ended. `cuts` (by call id), `compacted` and `stripped` (of how many messages requests leave out the reasoning) say how
-    requests differ from `messages`. `person` holds those of `messages` that the person said, as the same objects, `answers` the
-    question and answer of each call they answered.
+    `add` takes constant time (amortised; a rewind, that of all records); results are put into `messages` when that is next read.
+    `calls_made` counts all calls, `refusals` the terminal actions that gates refused since the last run ended or the person
+    spoke, `revisions` those among them that hooks refused. `ended` is an end whose run's outcome is not recorded, `spoken` tells
+    that the person spoke since the last run ended. `cuts` (by call id), `compacted` and `stripped` (of how many messages requests
+    leave out the reasoning) say how requests differ from `messages`. `person` holds those of `messages` that the person said, as
+    the same objects, `answers` the question and answer of each call they answered. `undoing`: an undo was begun and did not come
+    to its end.
     """
 
     def __init__(self, branch: str = MAIN) -> None:
         self._branch = branch
+        self._records: list[Record] = []
         self._messages: list[Message] = []
         self._turns: list[_Turn] = []
         self._by_call: dict[str, _Turn] = {}
@@ -106,11 +117,13 @@ class Conversation:
         self.last_usage: Usage | None = None
         self.person: list[User] = []
         self.answers: dict[str, tuple[str, str]] = {}
+        self.undoing = False
 
     def add(self, record: Record) -> None:
         """Records of other branches change nothing."""
         if record.branch != self._branch:
             return
+        self._records.append(record)
         match record.entry:
             case UserSaid(message=message, origin=origin):
                 self._messages.append(message)
@@ -158,8 +171,21 @@ class Conversation:
                 self.cuts.update((cut.call_id, cut) for cut in cuts)
                 self.compacted = entry if messages else self.compacted
                 self.usage, self.last_usage = self.usage.plus(usage), None
+            case Undoing():
+                self.undoing = True
+            case Undone() as undone:
+                self._undone(undone)
             case _:
                 pass
+
+    def _undone(self, undone: Undone) -> None:
+        """A task that had ended is open again: what it ended with may be gone."""
+        self.undoing, self.ended = False, None
+        self._change(undone.changes)
+        if undone.conversation:
+            then = conversation(in_force(self._records[:-1], undone.to), self._branch)
+            for name in REWOUND:
+                setattr(self, name, getattr(then, name))
 
     @property
     def messages(self) -> Sequence[Message]:

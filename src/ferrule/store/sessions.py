@@ -24,11 +24,15 @@ HEX = re.compile(rb"[0-9a-f]{64,}")
 
 
 class Sessions:
-    """The sessions below one state folder. Nothing is made on disk before the first session is."""
+    """The sessions below one state folder. Nothing is made on disk before the first session is.
+
+    `preimages` are what files held before tools wrote them, for an undo; nothing that a model can ask for is read from there.
+    """
 
     def __init__(self, state: Path) -> None:
         self.state = state
         self.blobs = FileBlobs(state / "blobs")
+        self.preimages = FileBlobs(state / "preimages")
         self._folder = state / "sessions"
         self._index = state / "index.db"
 
@@ -128,7 +132,8 @@ class Sessions:
             digests |= found
         self._collect(digests)
         self._remove_unbegun(min(before, time.time() - DAY))
-        self.blobs.remove_unfinished(min(before, time.time() - DAY))
+        for blobs in (self.blobs, self.preimages):
+            blobs.remove_unfinished(min(before, time.time() - DAY))
         return tuple(removed)
 
     def _open(self, id: str, lease: FileLease) -> SqliteJournal:
@@ -200,8 +205,8 @@ class Sessions:
             return set()
 
     def _collect(self, digests: set[str]) -> None:
-        """Remove those of these outputs that no session names any more; none while a session cannot be read."""
-        stored = digests & set(self.blobs.all()) if digests else set()
+        """Remove those of these outputs and preimages that no session names any more; none while a session cannot be read."""
+        stored = digests & {*self.blobs.all(), *self.preimages.all()} if digests else set()
         try:
             for id in self._ids() if stored else ():
                 stored -= self._digests(id)
@@ -209,6 +214,7 @@ class Sessions:
             return
         for digest in stored:
             self.blobs.remove(digest)
+            self.preimages.remove(digest)
 
     def _reader(self, id: str) -> JournalReader:
         return JournalReader(self._journal(id), id)

@@ -58,6 +58,9 @@ async def _open(options: TaskOptions, kind: Kind, closers: Closers) -> Task:
         log.conversation.add(record)
         evidence.replay(record)
         began, last = began or record.time, record.seq
+    if log.conversation.undoing:
+        id = session.journal.session
+        raise UsageError(f"An undo of session {id} was broken off. Let it come to its end first: ferrule undo {id}")
     chosen = chosen or await _choose(options, kind, log.conversation.model)
     processes = OwnedProcesses(Supervisor(), session.journal)
     closers.append(processes.close)
@@ -111,6 +114,7 @@ def _setup(
         place=place,
         processes=confinement.processes,
         blobs=MaskedBlobs(session.blobs, mask),
+        preimages=session.preimages,
         chores=session.chores,
         environment=environment,
         policy=_policy(options.config, place),

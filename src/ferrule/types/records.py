@@ -8,7 +8,7 @@ from .fault import Fault
 from .messages import Assistant, AssistantPart, ToolResult, User
 from .outcome import Outcome
 from .review import Finding
-from .tools import Effect, End, FileChange, GateResult, Question, Todo
+from .tools import Effect, End, FileChange, FileState, GateResult, Question, Todo
 from .usage import NOTHING, Limits, Usage
 
 
@@ -84,22 +84,30 @@ class Approval(Struct, frozen=True, tag="approval"):
 
 
 class CallStarted(Struct, frozen=True, tag="call_started"):
-    """Durable before the effect (law 3). `files` are those that it may write, as they were before (`after` is None)."""
+    """Durable before the effect (law 3). `files` are those that it may write, as they were before (`after` is None).
+
+    `before` has them once more, with all that an undo needs, and the folders above them that were missing.
+    """
 
     call_id: str
     name: str
     effect: Effect
     files: tuple[FileChange, ...] = ()
+    before: tuple[FileState, ...] = ()
 
 
 class CallFinished(Struct, frozen=True, tag="call_finished"):
-    """Durable after the effect. `ends` is set when the call was an accepted terminal action."""
+    """Durable after the effect. `ends` is set when the call was an accepted terminal action.
+
+    `after` has the paths of the call's `before` as it left them; empty where nobody looked, because it was broken off.
+    """
 
     result: ToolResult
     seconds: float
     changes: tuple[FileChange, ...] = ()
     gates: tuple[GateResult, ...] = ()
     ends: End | None = None
+    after: tuple[FileState, ...] = ()
 
 
 class Asked(Struct, frozen=True, tag="question"):
@@ -190,6 +198,32 @@ class Shrunk(Struct, frozen=True, tag="shrunk"):
     seconds: float = 0.0
 
 
+class Undoing(Struct, frozen=True, tag="undoing"):
+    """Durable before an undo touches anything: what stands after record `to` is to stand again.
+
+    `before` are the paths as they were found, their content kept, `after` as they are to be. `conversation`: messages after `to`
+    leave the view as well.
+    """
+
+    to: int
+    conversation: bool = False
+    before: tuple[FileState, ...] = ()
+    after: tuple[FileState, ...] = ()
+
+
+class Undone(Struct, frozen=True, tag="undone"):
+    """The end of the undo that record `undoing` began. `after` are its paths as it left them, `changes` those that it changed.
+
+    With `conversation`, requests from here on show the conversation as it was after record `to` (law 8: the records stay).
+    """
+
+    undoing: int
+    to: int
+    conversation: bool = False
+    after: tuple[FileState, ...] = ()
+    changes: tuple[FileChange, ...] = ()
+
+
 class HookRan(Struct, frozen=True, tag="hook"):
     """One run of one of the person's hooks. `verdict`: pass, note, change, ask, block, replace, summary, cancel, revise, failed.
 
@@ -264,6 +298,8 @@ Entry = (
     | Retried
     | Repaired
     | Shrunk
+    | Undoing
+    | Undone
     | HookRan
     | Receipt
     | RunEnded

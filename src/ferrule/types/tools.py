@@ -57,6 +57,20 @@ class FileChange(Struct, frozen=True):
     after: str | None
 
 
+class FileState(Struct, frozen=True, omit_defaults=True):
+    """What stands at a path, which is spelled as in `FileChange`: a file with its content and mode bits, a link with its target.
+
+    `lost` says why a file's content was not kept for an undo, empty where it was, and where nothing was to be kept.
+    """
+
+    path: str
+    kind: Literal["nothing", "file", "link", "folder", "other"]
+    sha256: str | None = None
+    mode: int | None = None
+    target: str | None = None
+    lost: str = ""
+
+
 class GateResult(Struct, frozen=True):
     """One check that a terminal action had to pass, and its evidence (a command, its exit code, a digest of its output).
 

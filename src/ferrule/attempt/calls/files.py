@@ -1,19 +1,38 @@
-"""The files that a call may write, by the hash of their content: recorded before it runs, and looked at again after a crash."""
+"""The files that a call may write, as they are: recorded before it runs, after it, and looked at again after a crash."""
 
 import hashlib
 import os
 from pathlib import Path
+from typing import NamedTuple
 
+from ferrule.store.protocol import Blobs
 from ferrule.tools.base import Place
 from ferrule.types.names import unspell
-from ferrule.types.tools import Action, FileChange
+from ferrule.types.tools import Action, FileChange, FileState
+from ferrule.workspace.restoring.looking import folders_missing, look
 
 
-def files_before(actions: tuple[Action, ...], place: Place) -> tuple[FileChange, ...]:
-    """Of the paths that the actions write, each as it is; commands name none."""
-    paths = dict.fromkeys(path for action in actions if action.kind == "write" for path in action.paths)
-    found = (Path(os.fsdecode(unspell(path))) for path in paths)
-    return tuple(FileChange(place.shown(path), content_hash(path), None) for path in found)
+class Before(NamedTuple):
+    """`files` are those that a call may write, `states` the same with all that an undo needs, and the folders it may make."""
+
+    files: tuple[FileChange, ...]
+    states: tuple[FileState, ...]
+
+
+def look_before(actions: tuple[Action, ...], place: Place, preimages: Blobs | None) -> Before:
+    """At the paths that the actions write, whose content is kept; commands name none."""
+    named = dict.fromkeys(path for action in actions if action.kind == "write" for path in action.paths)
+    written = [Path(os.fsdecode(unspell(path))) for path in named]
+    keep = None if preimages is None else preimages.writer
+    files = tuple(look(path, place.shown(path), keep) for path in written)
+    missing = dict.fromkeys(folder for path in written for folder in folders_missing(path) if folder not in written)
+    folders = tuple(look(folder, place.shown(folder)) for folder in missing)
+    return Before(tuple(FileChange(state.path, state.sha256, None) for state in files), (*folders, *files))
+
+
+def look_after(before: tuple[FileState, ...], place: Place) -> tuple[FileState, ...]:
+    """At the same paths, as they are now."""
+    return tuple(look(place.root / os.fsdecode(unspell(state.path)), state.path) for state in before)
 
 
 def files_since(files: tuple[FileChange, ...], place: Place) -> tuple[FileChange, ...]:

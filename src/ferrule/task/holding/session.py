@@ -3,10 +3,11 @@
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from ferrule.attempt.maintenance import Chore
-from ferrule.store.blobs import TemporaryBlobs
+from ferrule.store.blobs import FileBlobs, TemporaryBlobs
 from ferrule.store.journal import SqliteJournal, memory_journal
 from ferrule.store.private import state_folder
 from ferrule.store.protocol import Blobs, Journal
@@ -24,7 +25,7 @@ Closers = list[Callable[[], Awaitable[None]]]
 class Session:
     """`close` gives it back; one that is new and in which nothing has `begun` is removed by it.
 
-    `chores` keep the store in order.
+    `chores` keep the store in order. `preimages` take what files hold before tools write them; None where nothing is kept.
     """
 
     journal: Journal
@@ -32,6 +33,7 @@ class Session:
     finish: Callable[[], None]
     begun: bool
     chores: tuple[Chore, ...] = ()
+    preimages: Blobs | None = None
 
     async def close(self) -> None:
         await self.journal.close()
@@ -59,9 +61,14 @@ async def open_session(options: TaskOptions, folder: Path, contract: str) -> Ses
         if not session.begun:
             sessions.remove(session.journal.session)
 
-    chores = (Chore("unfinished outputs", lambda: sessions.blobs.remove_unfinished(time.time() - DAY)),)
-    session = Session(journal, sessions.blobs, finish, options.resume is not None, chores)
+    stores = {"unfinished outputs": sessions.blobs, "unfinished preimages": sessions.preimages}
+    chores = tuple(Chore(what, partial(_remove_unfinished, blobs)) for what, blobs in stores.items())
+    session = Session(journal, sessions.blobs, finish, options.resume is not None, chores, sessions.preimages)
     return session
+
+
+def _remove_unfinished(blobs: FileBlobs) -> None:
+    blobs.remove_unfinished(time.time() - DAY)
 
 
 async def _kept(sessions: Sessions, options: TaskOptions, folder: str, contract: str) -> SqliteJournal:
