@@ -2,10 +2,10 @@
 
 import sys
 
-from . import blocks, chain, preflight, resuming, rows
+from . import blocks, chain, finding, preflight, resuming, rows
 from .rows import Row
 
-MODULES = (rows, resuming, preflight, chain, blocks)
+MODULES = (rows, resuming, preflight, chain, blocks, finding)
 
 ALL = (
     "version",

@@ -53,14 +53,22 @@ class Finder:
 
     async def settled(self, seconds: float) -> bool:
         """Wait until everything was looked through, at most so long."""
-        try:
-            await asyncio.wait_for(self._keeper.settled.wait(), seconds)
-        except TimeoutError:
-            return False
-        return True
+        return await _within(self._keeper.settled, seconds)
+
+    async def listed(self, seconds: float) -> bool:
+        """Wait until every ordinary file is known for the first time; links and empty folders may come later."""
+        return await _within(self._keeper.listed, seconds)
 
     async def close(self) -> None:
         await self._keeper.close()
+
+
+async def _within(event: asyncio.Event, seconds: float) -> bool:
+    try:
+        await asyncio.wait_for(event.wait(), seconds)
+    except TimeoutError:
+        return False
+    return True
 
 
 def _search(

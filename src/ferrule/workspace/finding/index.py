@@ -41,6 +41,11 @@ class Index:
             self._fresh = []
         self._tidy()
 
+    def warm(self) -> None:
+        """So that the first query need not wait for what every query needs."""
+        for shelf in self._every():
+            shelf.forms()
+
     def remove(self, paths: Iterable[str]) -> None:
         """What is known of these, and what lies below those of them that are folders."""
         gone = self.known.intersection(paths)

@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 class Keeper:
     """`remark` says what is missing, `deaf` why changes are not followed; both are empty where all is well.
 
-    `settled`: everything was looked through since the last beginning.
+    `listed`: every ordinary file was known once; `settled`: everything was looked through since the last beginning.
     """
 
     def __init__(self, root: Path, processes: Processes, environment: Environment, follow: bool) -> None:
@@ -42,7 +42,7 @@ class Keeper:
         self._thread = ThreadPoolExecutor(1, "finder")
         self._tasks: set[asyncio.Task[None]] = set()
         self._filling: asyncio.Task[None] | None = None
-        self._listed = asyncio.Event()
+        self.listed = asyncio.Event()
         self._walked = asyncio.Event()
         self._rest = b""
         self._heard: dict[str, list[str]] = {"e": [], "r": [], "c": []}
@@ -86,8 +86,9 @@ class Keeper:
         trouble = await listed(self._root, self._processes, self._environment, take)
         for each in adding:
             await each
-        self._listed.set()
+        self.listed.set()
         await self.run(lambda: index.add(folders(index.known)))
+        await self.run(index.warm)
         if not self.deaf:
             await self._walked.wait()
         if self.deaf:
@@ -108,7 +109,7 @@ class Keeper:
     async def _follow(self) -> None:
         """From the first listing on: to begin to watch takes longer than that, and what changed between is seen by its time."""
         began = time.time()
-        await self._listed.wait()
+        await self.listed.wait()
         command = Command(arguments(self._root, began), "/", self._environment, stderr="null", own=True)
         ended = await self._processes.run(command, self._receive)
         self.deaf = self.deaf or f"Changes are not followed: {ended.error or 'the program that watches ended'}."

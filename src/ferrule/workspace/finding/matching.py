@@ -6,11 +6,10 @@ name counts more than what is found on the way to it; of equals the shorter path
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from heapq import nsmallest
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from frizbee import Match, Matcher
+    from frizbee import Haystacks, Match, Matcher
 
 NAME = 8
 """Points for a match in the name."""
@@ -56,16 +55,21 @@ class Query:
 
 
 class Shelf:
-    """Paths, shortest first, kept in the form in which they are matched."""
+    """Paths, shortest first, and once a text is asked for, in the form in which they are matched."""
 
     def __init__(self, paths: Iterable[str]) -> None:
+        self.paths = sorted(paths, key=len)
+        self._forms: tuple[Haystacks, Haystacks] | None = None
+
+    def forms(self) -> "tuple[Haystacks, Haystacks]":
+        """The whole paths and the names."""
         from frizbee import Haystacks
 
-        self.paths = sorted(paths, key=len)
-        plain = all(map(str.isascii, self.paths))
-        whole = self.paths if plain else [composed(path) for path in self.paths]
-        self._whole = Haystacks(whole)
-        self._names = Haystacks([path[path.rfind("/", 0, -1) + 1 :] for path in whole])
+        if self._forms is None:
+            plain = all(map(str.isascii, self.paths))
+            whole = self.paths if plain else [composed(path) for path in self.paths]
+            self._forms = Haystacks(whole), Haystacks([path[path.rfind("/", 0, -1) + 1 :] for path in whole])
+        return self._forms
 
     def search(self, matcher: "Matcher | None", limit: int, dead: Set[str], keep: Keep | None) -> Hits:
         """The `limit` best of those that are kept and not dead; of a text without words, everything matches.
@@ -74,11 +78,12 @@ class Shelf:
         """
         if matcher is None:
             return self._shortest(limit, dead, keep)
-        matches = matcher.match_list(self._whole)
+        whole, names = self.forms()
+        matches = matcher.match_list(whole)
         scores: dict[int, int] = {}
         for found in self._living(matches, limit, dead, keep):
             scores[found.index] = found.score
-        for found in self._living(matcher.match_list(self._names), limit, dead, keep):
+        for found in self._living(matcher.match_list(names), limit, dead, keep):
             scores[found.index] = max(scores.get(found.index, 0), found.score + NAME)
         best = sorted((-score, len(self.paths[at]), self.paths[at]) for at, score in scores.items())[:limit]
         if keep is not None:
@@ -86,11 +91,11 @@ class Shelf:
         return Hits(best, len(matches))
 
     def _shortest(self, limit: int, dead: Set[str], keep: Keep | None) -> Hits:
-        living = (
-            [path for path in self.paths if path not in dead and (keep is None or keep(path))] if dead or keep else self.paths
-        )
-        first = nsmallest(limit, living, key=lambda path: (len(path), path))
-        return Hits([(0, len(path), path) for path in first], len(living) if keep else len(self.paths))
+        if keep is not None:
+            kept = [path for path in self.paths if path not in dead and keep(path)]
+            return Hits([(0, len(path), path) for path in _shortest(kept, limit)], len(kept))
+        living = (path for path in self.paths if path not in dead)
+        return Hits([(0, len(path), path) for path in _shortest(living, limit)], len(self.paths))
 
     def _living(self, matches: "Sequence[Match]", limit: int, dead: Set[str], keep: Keep | None) -> "Iterator[Match]":
         """The first `limit`, and those that are as good as the last of these."""
@@ -102,6 +107,16 @@ class Shelf:
             if path not in dead and (keep is None or keep(path)):
                 count, last = count + 1, (found.score, len(path))
                 yield found
+
+
+def _shortest(rising: Iterable[str], limit: int) -> Iterator[str]:
+    """The first `limit` of paths that get longer, and those that are as long as the last of these."""
+    last = 0
+    for at, path in enumerate(rising):
+        if at >= limit and len(path) > last:
+            return
+        last = len(path)
+        yield path
 
 
 def count(paths: Sequence[str], matcher: "Matcher | None") -> int:
