@@ -17,8 +17,9 @@ from msgspec.structs import replace
 from ferrule.policy.decide import decide
 from ferrule.tools.base import Tool, ToolContext, Turn
 from ferrule.tools.schema import parse
-from ferrule.types.errors import ToolError
+from ferrule.types.errors import Hidden, ToolError
 from ferrule.types.messages import Image, Text, ToolCall, ToolResult
+from ferrule.types.names import spell
 from ferrule.types.records import Approval, Asked, CallFinished, CallStarted, Entry, Staged, TodosSet
 from ferrule.types.result import Denial, Output
 from ferrule.types.tools import Action, Effect, End, FileState, Question, ToolOutput, error
@@ -169,15 +170,14 @@ class _Turn:
         call, tool = changed.call, changed.tool
         try:
             actions = tool.actions(changed.params, self.setup.place)
+        except Hidden as refusal:
+            return _denied(call, spell(refusal.path), self.approval(call, "deny", "ignore file", str(refusal)))
         except (ToolError, OSError, ValueError) as refusal:
             return _Refused(call, error(f"{call.name}: {refusal}"))
         approval = self.judge(tool, actions, verdict)
         if approval is None or approval.decision == "allow":
             return _Ready(call, tool, changed.params, actions, approval, verdict.changed_by)
-        what = " ".join(action.command or ", ".join(action.paths) for action in actions)
-        text = f"Denied: {approval.reason} Nothing was run. Go on without it, or do it in another way that is allowed."
-        denial = Denial(call.name, what, approval.reason, approval.flag)
-        return _Refused(call, ToolOutput("denied", (Text(text),)), approval, denial)
+        return _denied(call, " ".join(action.command or ", ".join(action.paths) for action in actions), approval)
 
     def judge(self, tool: Tool, actions: tuple[Action, ...], verdict: ToolVerdict) -> Approval | None:
         """The strictest of hooks, policy and the way in which the call was made; None where there is nothing to decide."""
@@ -320,6 +320,12 @@ class _Turn:
 
 async def _run(ready: _Ready, context: ToolContext) -> ToolOutput:
     return await ready.tool.run(ready.params, context)
+
+
+def _denied(call: ToolCall, what: str, approval: Approval) -> _Refused:
+    text = f"Denied: {approval.reason} Nothing was run. Go on without it, or do it in another way that is allowed."
+    denial = Denial(call.name, what, approval.reason, approval.flag)
+    return _Refused(call, ToolOutput("denied", (Text(text),)), approval, denial)
 
 
 def _groups(items: list[_Parsed | _Refused]) -> list[list[_Parsed | _Refused]]:

@@ -10,28 +10,57 @@ from msgspec import Struct
 
 from ferrule.process.protocol import Processes
 from ferrule.store.protocol import Blobs
-from ferrule.types.errors import ToolError
+from ferrule.types.errors import Hidden, ToolError
 from ferrule.types.messages import ToolCall, ToolResult
 from ferrule.types.names import spell, unspell
 from ferrule.types.tools import Action, Effect, ToolOutput
+from ferrule.workspace.ignoring.look import Look
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where tools work. `root` and `extra` are absolute and free of links; paths in arguments are relative to `root`."""
+    """Where tools work. `root` and `extra` are absolute and free of links; paths in arguments are relative to `root`.
+
+    `show_ignored`: what ignore files keep tools away from is named in listings all the same.
+    """
 
     root: Path
     extra: tuple[Path, ...] = ()
+    show_ignored: bool = False
 
-    def resolve(self, path: str) -> Path:
+    def locate(self, path: str) -> Path:
         """The absolute path with every link resolved; the file need not exist.
 
         Takes names as `shown` spells them. Raises ToolError for what cannot be a path: a NUL in it, links in a circle.
         """
         try:
-            return (self.root / Path(os.fsdecode(unspell(path))).expanduser()).resolve()
+            return self._absolute(path).resolve()
         except (OSError, ValueError, RuntimeError) as problem:
             raise ToolError(f"{path!r} is not a usable path: {problem}") from problem
+
+    def resolve(self, path: str) -> Path:
+        """As `locate`, for what a tool is to touch. Raises Hidden for what an ignore file means, on whichever way it is reached."""
+        located = self.locate(path)
+        why = self.ignored(str(self._absolute(path))) or self.ignored(str(located))
+        if why is not None:
+            raise Hidden(f"{path} {why}", str(located))
+        return located
+
+    def _absolute(self, path: str) -> Path:
+        return self.root / Path(os.fsdecode(unspell(path))).expanduser()
+
+    def ignored(self, path: str) -> str | None:
+        """Why no tool may touch an absolute path or what it leads to, told so that it follows the path's name; None where it may.
+
+        Raises OSError for links in a circle.
+        """
+        why = Look().through(path)
+        if why is None:
+            return None
+        file = self.shown(Path(why.file))
+        if why.trouble:
+            return f"counts as ignored: {file} {why.trouble}, so everything below its folder does."
+        return f"is ignored by {file}, line {why.line}: `{why.pattern}`."
 
     def holds(self, path: Path) -> bool:
         """Whether a resolved path lies in the workspace."""

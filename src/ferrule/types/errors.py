@@ -7,6 +7,7 @@ FerruleError
 │   └── LeaseLost       this writer was superseded and may not write any more
 ├── Interrupted         the person or a signal asked to stop
 └── ToolError           a tool cannot do what was asked; its text is the result that the model sees
+    └── Hidden          an ignore file keeps tools away from the path
 
 What a provider does wrong is not an exception but a `Fault`.
 """
@@ -52,3 +53,11 @@ class Interrupted(FerruleError):
 
 class ToolError(FerruleError):
     """A tool refuses its arguments or cannot do the work; the text tells the model what to do instead."""
+
+
+class Hidden(ToolError):
+    """An ignore file keeps tools away from `path`; the text names the file and its pattern."""
+
+    def __init__(self, text: str, path: str) -> None:
+        super().__init__(text)
+        self.path = path

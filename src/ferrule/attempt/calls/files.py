@@ -37,7 +37,7 @@ def look_after(before: tuple[FileState, ...], place: Place) -> tuple[FileState, 
 
 def files_since(files: tuple[FileChange, ...], place: Place) -> tuple[FileChange, ...]:
     """The same files as they are now."""
-    return tuple(FileChange(file.path, file.before, content_hash(place.resolve(file.path))) for file in files)
+    return tuple(FileChange(file.path, file.before, content_hash(place.locate(file.path))) for file in files)
 
 
 def content_hash(path: Path) -> str | None:
