@@ -6,9 +6,9 @@ An attempt never retries itself (law 7): what failed is a field of its result, a
 
 import time
 from collections.abc import Awaitable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ferrule.context.preflight import Plan
@@ -35,8 +35,7 @@ from .tool_calls import settle
 How = Literal["yielded", "ended", "waiting", "failed", "limit", "stuck", "blocked", "interrupted", "shrunk", "overflow"]
 
 
-@dataclass(frozen=True)
-class AttemptResult:
+class AttemptResult(Struct, frozen=True):
     """How the attempt ended. `failed` is set when `how` is failed, `message` when it yielded, `why` when something stopped it.
 
     Of `shrunk` and `overflow` nothing was submitted last: results were cut, so that the next request fits, or it takes a

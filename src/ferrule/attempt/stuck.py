@@ -8,7 +8,10 @@ import hashlib
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from ferrule.types import json
 from ferrule.types.messages import ToolCall, ToolResult
@@ -40,7 +43,7 @@ FAILING = Bound(4, 8)
 FRUITLESS = Bound(10, 20)
 """Turns without a single call that succeeded, whatever they tried."""
 
-_VOLATILE = re.compile(
+_VOLATILE = (
     r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)?"  # dates, with or without a time
     r"|(?<![\w:.])\d{1,2}:\d\d:\d\d(?:[.,]\d+)?(?![\w:])"  # times of day, not file:line:column
     r"|\b(?:\d+(?:\.\d+)?(?:ns|µs|us|ms|s|m|h)){1,3}\b"  # 3.2s, 1h20m
@@ -52,8 +55,7 @@ _VOLATILE = re.compile(
 _PARTICULAR = re.compile(r"`[^`]*`|'[^']*'|\"[^\"]*\"|\d+")
 
 
-@dataclass(frozen=True)
-class Loop:
+class Loop(Struct, frozen=True):
     """What repeats, in a sentence, and what the model may do about it."""
 
     why: str
@@ -135,9 +137,15 @@ def known_tools(known: Collection[str]) -> str:
     return f"The tools are: {', '.join(known)}. Call one of them by exactly this name."
 
 
+@cache
+def _volatile() -> re.Pattern[str]:
+    """Compiled where a result is first looked at: many runs never do, and it takes a millisecond."""
+    return re.compile(_VOLATILE)
+
+
 def steady(text: str) -> str:
     """The text without what changes by itself."""
-    return _VOLATILE.sub("~", text[:READ]) + text[READ:]
+    return _volatile().sub("~", text[:READ]) + text[READ:]
 
 
 def _cycles(prints: Sequence[bytes]) -> int:

@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ferrule import __version__
@@ -53,8 +53,7 @@ class Decoder:
         """Called when the answer failed: give the assembler what was held back, for people to see."""
 
 
-@dataclass(frozen=True)
-class Dialect:
+class Dialect(Struct, frozen=True):
     """What distinguishes a vendor. `url` and `headers` of a request, its JSON `body`, and how its events are read."""
 
     url: Callable[[Endpoint], str]
@@ -222,8 +221,7 @@ class HttpProvider:
         return self._client
 
 
-@dataclass(frozen=True)
-class _Broken:
+class _Broken(Struct, frozen=True):
     """Why there are no more bytes. `usage` where it is known that nothing was used."""
 
     fault: Fault

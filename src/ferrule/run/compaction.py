@@ -6,9 +6,9 @@ it was. Every end has a sentence, every wait a limit.
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ferrule.attempt.fitting import reserve
@@ -44,15 +44,13 @@ FILLED = 0.6
 MOST_CHUNKS = 12
 
 
-@dataclass(frozen=True)
-class Compacted:
+class Compacted(Struct, frozen=True):
     """The record that was stored; requests are shorter from here on."""
 
     shrunk: Shrunk
 
 
-@dataclass(frozen=True)
-class NotCompacted:
+class NotCompacted(Struct, frozen=True):
     """The conversation is as it was. `why` is a sentence; `fault` is what the provider did wrong, where that was it."""
 
     why: str
@@ -60,8 +58,7 @@ class NotCompacted:
     usage: Usage = NOTHING
 
 
-@dataclass(frozen=True)
-class _Shortened:
+class _Shortened(Struct, frozen=True):
     """A conversation as `Shrinking` sees it, with a compaction that is not stored."""
 
     messages: Sequence[Message]
@@ -71,8 +68,7 @@ class _Shortened:
     answers: Mapping[str, tuple[str, str]]
 
 
-@dataclass(frozen=True)
-class _Plan:
+class _Plan(Struct, frozen=True):
     """`window` is what a request for a summary may fill; `begin` is the first message that no summary covers yet."""
 
     before: int

@@ -1,14 +1,14 @@
 """What an attempt leads to: the end of the run, or the next attempt."""
 
-from dataclasses import dataclass
 from enum import Enum, auto
+
+from msgspec import Struct
 
 from ferrule.types.outcome import Outcome
 from ferrule.types.tools import End, GateResult, Question
 
 
-@dataclass(frozen=True)
-class Conclusion:
+class Conclusion(Struct, frozen=True):
     """What came of a run. `result` is the model's words or the sentence that says why there are none."""
 
     outcome: Outcome

@@ -1,8 +1,9 @@
 """Whom to ask when a model call failed: the decision table of OpenClaw, as data. Pure."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
+
+from msgspec import Struct
 
 from ferrule.types.fault import FaultCode
 
@@ -43,8 +44,7 @@ MOMENT = 2.0
 """Seconds: who asks for a longer pause is not waited for while another one is left."""
 
 
-@dataclass(frozen=True)
-class Situation:
+class Situation(Struct, frozen=True):
     """`assistant`: the answer had begun. `ours`: the time that ran out was the run's own. `visible`: text of it was shown."""
 
     stage: Stage

@@ -5,8 +5,9 @@ Requests, messages and events are immutable: a filter gives others.
 """
 
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass
 from typing import Literal, Protocol
+
+from msgspec import Struct
 
 from ferrule.providers.base import Endpoint
 from ferrule.types.messages import Message
@@ -16,8 +17,7 @@ from ferrule.types.stream import StreamEvent
 Direction = Literal["outbound", "inbound", "control"]
 
 
-@dataclass(frozen=True)
-class Sending:
+class Sending(Struct, frozen=True):
     """What an outbound filter is told besides the messages. `started` holds the ids of calls whose effect may have begun;
     of the first `unsigned` messages no reasoning and no signature is sent."""
 
@@ -25,8 +25,7 @@ class Sending:
     unsigned: int = 0
 
 
-@dataclass(frozen=True)
-class Answering:
+class Answering(Struct, frozen=True):
     """What an inbound filter is told about the request whose answer it sees.
 
     `tools` were offered, `number` is that of the answer's first call within the session, `before` the conversation's messages.
@@ -67,8 +66,7 @@ class Watcher(Protocol):
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class Filter:
+class Filter(Struct, frozen=True, kw_only=True):
     """`does` is one line for people. `touches` names what it rewrites: of two filters of one direction that touch the same, one
     must be declared to come before the other. `before` and `after` name filters of the same direction. `applies` tells whether
     an endpoint needs it.
@@ -86,8 +84,7 @@ class Filter:
         raise NotImplementedError
 
 
-@dataclass(frozen=True, kw_only=True)
-class OnTools(Filter):
+class OnTools(Filter, frozen=True, kw_only=True):
     """Outbound, on the tools that are offered."""
 
     begin: Callable[[Endpoint], Lowering]
@@ -97,8 +94,7 @@ class OnTools(Filter):
         return "outbound"
 
 
-@dataclass(frozen=True, kw_only=True)
-class OnMessages(Filter):
+class OnMessages(Filter, frozen=True, kw_only=True):
     """Outbound, on the messages. `late`: after the request was measured, since what it rewrites (ids) is known by them."""
 
     begin: Callable[[Endpoint], Rewriter]
@@ -109,8 +105,7 @@ class OnMessages(Filter):
         return "outbound"
 
 
-@dataclass(frozen=True, kw_only=True)
-class OnEvents(Filter):
+class OnEvents(Filter, frozen=True, kw_only=True):
     """Inbound, or with `ends` control: it may end the answer."""
 
     begin: Callable[[Answering], Watcher]

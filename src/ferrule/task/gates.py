@@ -3,7 +3,8 @@
 import hashlib
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from ferrule.attempt.hooks import NO_HOOKS, Hooks
 from ferrule.process.protocol import Command
@@ -18,8 +19,7 @@ REVISIONS = 3
 FAILED_KINDS = ("error", "denied", "unknown", "skipped", "interrupted")
 
 
-@dataclass(frozen=True)
-class Checks:
+class Checks(Struct, frozen=True):
     """What the gates judge by. `verify` holds command lines of the person; `timeout` is seconds for each of them."""
 
     conversation: Conversation
@@ -29,8 +29,7 @@ class Checks:
     hooks: Hooks = NO_HOOKS
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """A gate's evidence, and what the model is told when it failed. `final`: it has refused as often as it may."""
 
     results: tuple[GateResult, ...]

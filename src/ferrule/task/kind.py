@@ -1,9 +1,10 @@
 """What makes a task of one kind: its contract, its tools and its prompt. Opening a task needs nothing else to know about it."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+
+from msgspec import Struct
 
 from ferrule.attempt.hooks import NO_HOOKS, Hooks
 from ferrule.attempt.log import Log
@@ -20,8 +21,7 @@ from .holding.finding import Finding
 IfBusy = Literal["refuse", "wait", "take"]
 
 
-@dataclass(frozen=True)
-class TaskOptions:
+class TaskOptions(Struct, frozen=True):
     """`prompt` None means to go on as things stand. `resume` is a session id, its beginning, or `latest` (of this folder).
 
     `if_busy` says what happens where another process has the session open; `told` then hears, in sentences, what goes on.
@@ -40,8 +40,7 @@ class TaskOptions:
     told: Callable[[str], None] = lambda text: None
 
 
-@dataclass(frozen=True)
-class Opening:
+class Opening(Struct, frozen=True):
     """What a kind builds its parts from, once the session is open. `began` is when the session began, in Unix seconds."""
 
     options: TaskOptions
@@ -58,8 +57,7 @@ class Opening:
         return self.log.conversation
 
 
-@dataclass(frozen=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """What a kind brings into a task. `records` are stored at its beginning; `prompt` is what is asked when nobody typed one.
     `optional` are those of `sections` that a request may go without. `finding` looks for files by name.
     """
@@ -72,8 +70,7 @@ class Prepared:
     finding: Finding | None = None
 
 
-@dataclass(frozen=True)
-class Kind:
+class Kind(Struct, frozen=True):
     """`provider` gives what plays the model where it is not chosen by configuration, session and keys; it is told what the
     session used last.
 

@@ -1,8 +1,8 @@
 """Which model is asked: the flag or configuration, else the session's, else a key's vendor, else a server on this machine."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ferrule.attempt.lineup import Candidate, Lineup
@@ -15,8 +15,7 @@ from ferrule.types.records import ModelChosen
 from .config.schema import Config
 
 
-@dataclass(frozen=True)
-class Chosen:
+class Chosen(Struct, frozen=True):
     """`models` in the order in which they are asked, each as one endpoint a key. `remark` is for the person where the choice was
     not theirs; `found` on this machine by asking around; `provider` where the kind of task brings its own."""
 

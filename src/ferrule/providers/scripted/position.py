@@ -12,10 +12,8 @@ the others. Two rules keep the order where a process ends or an answer gets lost
   and the same tools.
 """
 
-from dataclasses import dataclass
-
 import msgspec
-from msgspec import UnsetType
+from msgspec import Struct, UnsetType
 
 from .script import Part, Script, Step
 from .view import Mark, View
@@ -23,8 +21,7 @@ from .view import Mark, View
 Conversation = tuple[str, tuple[str, ...]]
 
 
-@dataclass(frozen=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """One play of one step."""
 
     mark: Mark
