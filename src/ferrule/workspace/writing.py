@@ -5,6 +5,7 @@ import errno
 import hashlib
 import os
 import stat
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -40,48 +41,64 @@ def see(path: Path) -> Seen:
         raise ToolError("it is not a regular file")
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(fd, "rb") as file:
-        version = _version(os.fstat(fd))
+        seen_at = version(os.fstat(fd))
         if os.fstat(fd).st_size > WHOLE:
-            return Seen(None, hashlib.file_digest(file, "sha256").hexdigest(), version)
+            return Seen(None, hashlib.file_digest(file, "sha256").hexdigest(), seen_at)
         content = file.read()
-        return Seen(content, hashlib.sha256(content).hexdigest(), version)
+        return Seen(content, hashlib.sha256(content).hexdigest(), seen_at)
+
+
+Content = Callable[[], Iterable[bytes]]
+"""Gives the pieces of a content, from the first one on each time that it is asked."""
 
 
 def replace(path: Path, content: bytes, seen: Seen) -> str:
-    """Make `content` the content of `path` (links resolved), durably; its sha256.
+    """Make `content` the content of `path` (links resolved) as `put` does; its sha256.
 
-    Atomic through a temporary file in the same folder; mode bits, owner and extended attributes are taken over. Written in
-    place is what this would break: a file with several hard links, of another owner, mounted by itself, or in a folder that
-    takes no new file. Folders that are missing are made.
-    Raises ToolError when the file is write-protected or is not as it was `seen` any more, OSError when the disk refuses.
+    Raises ToolError also when the file is write-protected.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     before = _stat(path)
     if before is not None and not before.st_mode & 0o222:
         raise ToolError(f"it is write-protected (mode {stat.S_IMODE(before.st_mode):o}); nothing was written")
-    if before is not None and _bound(path, before):
-        _refuse_changed(path, seen)
-        _write_in_place(path, content)
-    else:
-        _write_beside(path, content, seen, before)
+    put(path, lambda: (content,), seen)
     return hashlib.sha256(content).hexdigest()
 
 
-def _write_beside(path: Path, content: bytes, seen: Seen, before: os.stat_result | None) -> None:
+def put(path: Path, content: Content, seen: Seen, mode: int | None = None) -> None:
+    """Make `content` the content of `path`, durably.
+
+    Atomic through a temporary file in the same folder; mode bits (unless `mode` gives them), owner and extended attributes are
+    taken over. Written in place is what this would break: a file with several hard links, of another owner, mounted by itself, or
+    in a folder that takes no new file. Folders that are missing are made.
+    Raises ToolError when the file is not as it was `seen` any more, OSError when the disk refuses.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    before = _stat(path)
+    if before is not None and _bound(path, before):
+        _refuse_changed(path, seen)
+        _write_in_place(path, content, mode)
+    else:
+        _write_beside(path, content, seen, before, mode)
+
+
+def _write_beside(path: Path, content: Content, seen: Seen, before: os.stat_result | None, mode: int | None) -> None:
     temporary, fd = _temporary(path)
     try:
         with os.fdopen(fd, "wb") as file:
-            file.write(content)
+            file.writelines(content())
             if before is not None:
                 _take_over(path, fd, before)
+            if mode is not None:
+                os.fchmod(fd, mode)
             file.flush()
             os.fsync(fd)
         _refuse_changed(path, seen)
-        _move(temporary, path, content)
+        _move(temporary, path, content, mode)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def _bound(path: Path, before: os.stat_result) -> bool:
@@ -90,13 +107,13 @@ def _bound(path: Path, before: os.stat_result) -> bool:
     return before.st_nlink > 1 or foreign or not os.access(path.parent, os.W_OK)
 
 
-def _move(temporary: Path, path: Path, content: bytes) -> None:
+def _move(temporary: Path, path: Path, content: Content, mode: int | None) -> None:
     try:
         temporary.replace(path)
     except OSError as problem:
         if problem.errno != errno.EBUSY:  # a single file mounted into a container
             raise
-        _write_in_place(path, content)
+        _write_in_place(path, content, mode)
         temporary.unlink()
 
 
@@ -122,18 +139,20 @@ def _take_over(path: Path, fd: int, before: os.stat_result) -> None:
                 os.setxattr(fd, name, os.getxattr(path, name))
 
 
-def _write_in_place(path: Path, content: bytes) -> None:
+def _write_in_place(path: Path, content: Content, mode: int | None) -> None:
     fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     with os.fdopen(fd, "wb") as file:
-        file.write(content)
+        file.writelines(content())
         file.truncate()
+        if mode is not None:
+            os.fchmod(fd, mode)
         file.flush()
         os.fsync(fd)
 
 
 def _refuse_changed(path: Path, seen: Seen) -> None:
     now = _stat(path)
-    if (None if now is None else _version(now)) != seen.version:
+    if (None if now is None else version(now)) != seen.version:
         raise ToolError("it was changed by somebody else in the meantime; read it again; nothing was written")
 
 
@@ -144,11 +163,11 @@ def _stat(path: Path) -> os.stat_result | None:
         return None
 
 
-def _version(info: os.stat_result) -> tuple[int, int, int, int]:
+def version(info: os.stat_result) -> tuple[int, int, int, int]:
     return info.st_dev, info.st_ino, info.st_mtime_ns, info.st_size
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """A rename survives a power cut only when the folder is written too; some file systems cannot, which loses nothing else."""
     with contextlib.suppress(OSError):
         fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
