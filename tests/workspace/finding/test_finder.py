@@ -198,6 +198,33 @@ def test_an_answer_before_all_was_looked_through_says_so(root: Path) -> None:
     live(root, body, settled=False)
 
 
+@pytest.mark.parametrize("name", [".ferruleignore", ".rooignore"])
+def test_what_ignore_files_of_ours_mean_is_never_an_answer(root: Path, name: str) -> None:
+    make(root, "a1.py", "a2.py", "far/down/a3.py", "far/keys/a4.py", "far/a5.py")
+    (root / "far" / name).write_text("keys/\n")
+
+    async def body(finder: Finder) -> None:
+        deadline = time.monotonic() + PATIENCE
+        early: set[str] = set()
+        while not await finder.settled(0.001):
+            early |= await shown(finder)
+            assert time.monotonic() < deadline
+        assert "far/keys/a4.py" not in early
+        assert await held(finder) == scanned(root)
+        (root / name).write_text("a1.py\nfar/a5.py\n")
+        for _ in range(50):
+            assert not {"a1.py", "far/a5.py", "far/keys/a4.py"} & await shown(finder)
+            await asyncio.sleep(0.002)
+        await until(finder, lambda now: now == scanned(root))
+        (root / name).unlink()
+        await until(finder, lambda now: {"a1.py", "far/a5.py"} <= now)
+
+    async def shown(finder: Finder) -> set[str]:
+        return set(paths(await finder.query("a", 3)))
+
+    live(root, body, settled=False)
+
+
 class Without:
     """Processes of which some programs cannot be started."""
 

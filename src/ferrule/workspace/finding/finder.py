@@ -9,6 +9,7 @@ from pathlib import Path
 from ferrule.process.protocol import Processes
 from ferrule.types.found import Found, Item
 
+from .following import hidden
 from .index import Index, Stopped
 from .keeper import Keeper
 from .listing import Environment
@@ -22,7 +23,8 @@ WAITING = "The folder is still being looked through."
 class Finder:
     """Answers from the beginning, with what is known by then."""
 
-    def __init__(self, keeper: Keeper) -> None:
+    def __init__(self, root: Path, keeper: Keeper) -> None:
+        self._root = root
         self._keeper = keeper
 
     @classmethod
@@ -31,7 +33,7 @@ class Finder:
 
         `follow`: a program watches and the index follows; without, it is as old as its beginning, for who asks once.
         """
-        return cls(Keeper(root, processes, environment, follow))
+        return cls(root, Keeper(root, processes, environment, follow))
 
     async def query(self, text: str, limit: int = 20, recent: Sequence[str] = (), keep: Keep | None = None) -> Found:
         """The best matches for a typed text; of those in `recent`, paths as in `Item`, the matching ones first.
@@ -42,8 +44,9 @@ class Finder:
         if keeper.deaf and asyncio.get_running_loop().time() > keeper.began + STALE:
             keeper.refresh()
         cancelled = threading.Event()
+        search = partial(_search, keeper.index, self._root, text, limit, recent, keep, cancelled.is_set)
         try:
-            items, total, known = await keeper.run(partial(_search, keeper.index, text, limit, recent, keep, cancelled.is_set))
+            items, total, known = await keeper.run(search)
         except asyncio.CancelledError:
             cancelled.set()
             raise
@@ -72,11 +75,25 @@ async def _within(event: asyncio.Event, seconds: float) -> bool:
 
 
 def _search(
-    index: Index, text: str, limit: int, recent: Sequence[str], keep: Keep | None, cancelled: Callable[[], bool]
+    index: Index, root: Path, text: str, limit: int, recent: Sequence[str], keep: Keep | None, cancelled: Callable[[], bool]
 ) -> tuple[tuple[Item, ...], int, int]:
     try:
-        paths, total = index.search(text, limit, recent, keep, cancelled)
+        paths, total = _allowed(index, root, text, limit, recent, keep, cancelled)
     except Stopped:
         return (), 0, 0
     query = Query(text)
     return tuple(Item(path, query.marks(path)) for path in paths), total, len(index.known)
+
+
+def _allowed(
+    index: Index, root: Path, text: str, limit: int, recent: Sequence[str], keep: Keep | None, cancelled: Callable[[], bool]
+) -> tuple[list[str], int]:
+    """What ignore files mean at this moment is never an answer, however old the index is."""
+    means = hidden(root)
+    asked = limit
+    while True:
+        paths, total = index.search(text, asked, recent, keep, cancelled)
+        allowed = [path for path in paths if not means(path)]
+        if len(allowed) >= limit or len(paths) < asked:
+            return allowed[:limit], total - (len(paths) - len(allowed))
+        asked *= 2

@@ -3,10 +3,11 @@
 import os
 import stat
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from ferrule.types.names import spell, unspell
+from ferrule.workspace.ignoring.look import Look
 from ferrule.workspace.walk import walk
 
 from .index import Index, parent
@@ -58,6 +59,26 @@ def _listed(root: Path, folder: str) -> set[str]:
 def below(root: Path, folder: str) -> set[str]:
     """Everything that is to be known below a folder."""
     return {relative(root, entry.path, entry.folder) for entry in walk(real(root, folder), None, EVERYTHING)}
+
+
+def hidden(root: Path) -> Callable[[str], bool]:
+    """Whether an ignore file of ours means a path by now, or what it leads to."""
+    look = Look()
+
+    def means(path: str) -> bool:
+        try:
+            return look.through(str(real(root, path))) is not None
+        except OSError:
+            return False
+
+    return means
+
+
+def hide(index: Index, root: Path, paths: Sequence[str]) -> None:
+    """Forget those of them that ignore files of ours mean, which ripgrep does not know."""
+    look = Look()
+    start = f"{root}/"
+    index.remove([path for path in paths if look.at(start + os.fsdecode(unspell(path.rstrip("/"))), path.endswith("/"))])
 
 
 def relative(root: Path, path: Path, folder: bool) -> str:

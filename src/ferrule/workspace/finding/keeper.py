@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from ferrule.process.protocol import Command, Processes
 from ferrule.workspace.walk import skeleton
 
-from .following import look, relative, update
+from .following import hide, look, relative, update
 from .index import Index
 from .listing import Environment, folders, listed
 from .watching import arguments, parse
@@ -89,6 +89,10 @@ class Keeper:
         self.listed.set()
         await self.run(lambda: index.add(folders(index.known)))
         await self.run(index.warm)
+        known = await self.run(lambda: list(index.known))
+        for at in range(0, len(known), PORTION):
+            portion = known[at : at + PORTION]
+            await self.run(lambda portion=portion: hide(index, self._root, portion))  # type: ignore[misc]  # as in `_walk`
         if not self.deaf:
             await self._walked.wait()
         if self.deaf:
