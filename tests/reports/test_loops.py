@@ -55,6 +55,12 @@ def test_report_35_a_passage_that_fills_pages_is_broken_off_and_asked_for_again(
     assert 6_000 <= len(heard.text) <= 7_000, "of 360,000 characters"
 
 
+def test_report_35_a_model_that_only_repeats_itself_is_stuck_after_three_answers(tmp_path: Path) -> None:
+    ran = run(tmp_path, always({"text": "I will do it now. " * 20_000, "chunk": 400}))
+    assert (ran.result.outcome, len(ran.entries(Retried)), ran.entries(AssistantSaid)) == (Outcome.STUCK, 2, [])
+    assert str(ran.result.error).startswith("The model said the same passage over and over.")
+
+
 def test_report_36_no_output_is_told_as_such_and_the_command_over_and_over_is_stuck(tmp_path: Path) -> None:
     ran = run(tmp_path, always(step(call("execute_command", command="true"))))
     assert (ran.result.outcome, len(ran.entries(AssistantSaid)) <= 20) == (Outcome.STUCK, True)

@@ -53,7 +53,8 @@ def test_every_cause_of_a_failed_call_says_whether_to_try_again_and_has_a_senten
         assert meaning.sentence.endswith(".")
         assert meaning.outcome is not Outcome.FINISHED
         assert Fault(code, "their words", 400).sentence == f"{meaning.sentence} (HTTP 400) It said: their words"
-        assert meaning.retryable == (meaning.outcome is Outcome.UNAVAILABLE)
+        expected = Outcome.STUCK if code == "repetition" else Outcome.UNAVAILABLE
+        assert meaning.retryable == (meaning.outcome is expected)
 
 
 def test_every_error_is_of_one_tree_and_leads_to_an_outcome_that_is_no_success() -> None:

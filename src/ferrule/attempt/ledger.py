@@ -21,6 +21,7 @@ from ferrule.types.usage import NOTHING, Usage
 Cause = Literal[
     "transport",
     "silent_error",
+    "repetition",
     "idle",
     "failover",
     "signature",
@@ -47,6 +48,7 @@ class Bound(NamedTuple):
 CAUSES: Mapping[Cause, Bound] = {
     "transport": Bound(6, 32),  # the call failed in a way that may pass: ask the same again
     "silent_error": Bound(3, 32),  # it failed without a word
+    "repetition": Bound(2, 8),  # it was broken off, since it said one passage over and over
     "idle": Bound(1, 8),  # silence in the middle of an answer, and nobody else to ask
     "failover": Bound(8, 32),  # ask with another key, or another model
     "signature": Bound(1, 4),  # without the reasoning that was refused

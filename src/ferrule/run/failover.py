@@ -21,6 +21,7 @@ REASONS: dict[FaultCode, Reason] = {
     "overloaded": "failover",
     "server_error": "failover",
     "bad_response": "failover",
+    "repetition": "failover",
     "model_not_found": "failover",
     "timeout": "timeout",
     "first_event_timeout": "timeout",
@@ -38,7 +39,7 @@ REASONS: dict[FaultCode, Reason] = {
     "cancelled": "abort",
 }
 
-PATIENCE: dict[FaultCode, int] = {"connection": 1, "cut": 1, "server_error": 1, "bad_response": 1}
+PATIENCE: dict[FaultCode, int] = {"connection": 1, "cut": 1, "server_error": 1, "bad_response": 1, "repetition": 1}
 """How often the same candidate is asked again although another one is left: what is mostly over in a moment."""
 MOMENT = 2.0
 """Seconds: who asks for a longer pause is not waited for while another one is left."""

@@ -29,7 +29,7 @@ async def fail_over(state: State, result: AttemptResult) -> Decision | None:
         return None
     fault, lineup = result.failed.fault, state.setup.lineup
     key, model = lineup.other_key(), lineup.other_model()
-    if state.ledger.times("transport") < PATIENCE.get(fault.code, 0) and (fault.retry_after or 0.0) <= MOMENT:
+    if state.ledger.times(cause_of(result.failed)) < PATIENCE.get(fault.code, 0) and (fault.retry_after or 0.0) <= MOMENT:
         return None
     to = {"rotate": key, "fallback": model}.get(decide(situation(state, result.failed, bool(key), bool(model))))
     if to is None or not state.ledger.may("failover"):
@@ -75,9 +75,13 @@ async def ask_again(state: State, result: AttemptResult) -> Decision | None:
 
 
 def cause_of(failure: Failed) -> Cause:
-    if failure.fault.code == "idle_timeout":
-        return "idle"
-    return "silent_error" if _silent(failure.fault, failure) else "transport"
+    match failure.fault.code:
+        case "idle_timeout":
+            return "idle"
+        case "repetition":
+            return "repetition"
+        case _:
+            return "silent_error" if _silent(failure.fault, failure) else "transport"
 
 
 def _silent(fault: Fault, failure: Failed) -> bool:

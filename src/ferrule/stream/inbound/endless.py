@@ -43,7 +43,7 @@ class Endless:
         self._new, self._length = [], 0
         if not repeats(self._tail):
             return None
-        return event, Failed(Fault("bad_response", WHY), fold(self._seen), Usage())
+        return event, Failed(Fault("repetition", WHY), fold(self._seen), Usage())
 
 
 def repeats(tail: str) -> bool:
