@@ -66,6 +66,7 @@ SHOWN: dict[int, tuple[str, ...]] = {
     35: (
         f"{LOOPS}test_report_35_the_same_text_without_end_stops_at_the_output_limit_and_is_bounded",
         f"{LOOPS}test_report_35_a_passage_that_fills_pages_is_broken_off_and_asked_for_again",
+        f"{LOOPS}test_report_35_a_model_that_only_repeats_itself_is_stuck_after_three_answers",
     ),
     36: (f"{LOOPS}test_report_36_no_output_is_told_as_such_and_the_command_over_and_over_is_stuck",),
     37: (f"{LOOPS}test_report_37_answers_of_nothing_are_not_sent_back_and_going_on_is_bounded_too",),
