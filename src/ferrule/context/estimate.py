@@ -175,7 +175,7 @@ def of_tool(tool: ToolSchema) -> Amount:
 
 def of_texts(texts: Sequence[str], overhead: float = 0.0, fixed: float = 0.0) -> Amount:
     """Together, which is faster, unless a sample would then have to speak for what can be counted."""
-    joined = "\n".join(texts)
+    joined = texts[0] if len(texts) == 1 else "\n".join(texts)
     if len(joined) > WHOLE and len(texts) > 1:
         return summed((Amount(overhead, fixed=fixed), *(of_texts((text,)) for text in texts)))
     text, digits, wide = count(joined)

@@ -17,9 +17,8 @@ class Tokens(NamedTuple):
     wide: float = 0.0
 
 
-TEXT = ((b" a", 1.05), (b"aA", 2.4), (b".", 0.65), (b" .", 0.8), (b"A", 0.2), (b"." * 8, -4.8))
+WORD, HUMP, MARK, SPACED, CAPITAL, RULE = 1.05, 2.4, 0.65, 0.8, 0.2, -4.8
 PER_CHARACTER = 0.05
-DIGIT = b"0"
 WIDE = ((b"l", 2.8), (b"c", 0.37), (b"k", 0.83), (b"i", 0.87), (b"h", 0.97), (b"o", 1.18), (b"f", 1.35))
 FOLLOWING = b"-"
 """What the weights are of: a word behind a blank, a capital inside of a word, a mark, a mark behind a blank, a capital, a rule of
@@ -63,5 +62,7 @@ def _count(text: str) -> Tokens:
         counts = [found.count(kind) for kind, _ in WIDE]
         narrow -= sum(counts) + found.count(FOLLOWING)
         wide = sum(number * weight for number, (_, weight) in zip(counts, WIDE, strict=True))
-    words = sum(found.count(kind) * weight for kind, weight in TEXT)
-    return Tokens(PER_CHARACTER * narrow + words, float(found.count(DIGIT)), wide)
+    count = found.count
+    words = WORD * count(b" a") + HUMP * count(b"aA") + CAPITAL * count(b"A")
+    marks = MARK * count(b".") + SPACED * count(b" .") + RULE * count(b"........")
+    return Tokens(PER_CHARACTER * narrow + words + marks, float(count(b"0")), wide)
