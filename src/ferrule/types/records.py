@@ -199,13 +199,13 @@ class Shrunk(Struct, frozen=True, tag="shrunk"):
 
 
 class Undoing(Struct, frozen=True, tag="undoing"):
-    """Durable before an undo touches anything: what stands after record `to` is to stand again.
+    """Durable before an undo touches anything: what stood after record `to` is to stand again, of `files` or `conversation`.
 
-    `before` are the paths as they were found, their content kept, `after` as they are to be. `conversation`: messages after `to`
-    leave the view as well.
+    `before` are the paths as they were found, their content kept, `after` as they are to be.
     """
 
     to: int
+    files: bool = True
     conversation: bool = False
     before: tuple[FileState, ...] = ()
     after: tuple[FileState, ...] = ()

@@ -10,7 +10,7 @@ import msgspec
 
 from ferrule.task.sessions import SessionInfo, StoredSession, list_sessions, read_session_part, remove_session
 from ferrule.types.messages import Assistant, Image, Text, ToolCall, ToolResult, User
-from ferrule.types.records import Answered, AssistantSaid, CallFinished, Entry, RunEnded, Shrunk, UserSaid
+from ferrule.types.records import Answered, AssistantSaid, CallFinished, Entry, RunEnded, Shrunk, Undone, UserSaid
 
 from .arguments import Invocation
 from .show.output import deliver, standard_error
@@ -174,6 +174,12 @@ def readable(entry: Entry) -> str:
             return _block("you answered", clean(text))
         case Shrunk(messages=messages, summary=summary) if messages:
             return _block(f"shortened: the first {messages} messages are sent as", clean(summary))
+        case Undone(to=to, conversation=conversation, changes=changes):
+            told = [
+                *(f"{change.path} is as it was" for change in changes),
+                *(["the conversation went back"] if conversation else []),
+            ]
+            return _block(f"undone: back to record {to}", clean("\n".join(told)))
         case RunEnded(outcome=outcome, result=result, error=error):
             about = result if error is None or error.strip() == result.strip() else f"{result}\n{error}"
             return _block(f"ended: {outcome} (exit {outcome.exit_code})", clean(about))

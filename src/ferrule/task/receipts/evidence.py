@@ -21,6 +21,7 @@ from ferrule.types.records import (
     Retried,
     RunEnded,
     Shrunk,
+    Undone,
     UserSaid,
 )
 from ferrule.types.result import RecordAdded, TaskEvent
@@ -130,8 +131,17 @@ class Evidence:
                 self._finished(finished)
             case UserSaid(origin="person") | Answered():
                 self.ends, self.ended_by = None, ""
+            case Undone(changes=changes):
+                self._undone(changes)
             case _:
                 pass
+
+    def _undone(self, changes: tuple[FileChange, ...]) -> None:
+        """An undo belongs to no run: it takes back what the run changed that is still open, and what it ended with."""
+        for change in changes:
+            if (first := self.changed.get(change.path)) is not None:
+                self.changed[change.path] = FileChange(change.path, first.before, change.after)
+        self.ends, self.ended_by = None, ""
 
     def _finished(self, finished: CallFinished) -> None:
         begun = self.begun.get(finished.result.call_id, {})

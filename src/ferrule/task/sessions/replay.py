@@ -12,7 +12,7 @@ from ferrule.store.sessions import Sessions
 from ferrule.task.receipts.evidence import Evidence
 from ferrule.types.errors import StoreError
 from ferrule.types.outcome import Outcome
-from ferrule.types.records import AssistantSaid, ModelChosen, Receipt, Record, RunEnded, SessionOpened, Shrunk
+from ferrule.types.records import AssistantSaid, ModelChosen, Receipt, Record, RunEnded, SessionOpened, Shrunk, Undoing, Undone
 from ferrule.types.result import Limits, RecordAdded, RunResult, TaskEvent
 
 SCHEMA_VERSION = 1
@@ -113,7 +113,7 @@ class Player:
                 self.denied, self.turns, self.open = len(self.conversation.denials), 0, False
                 self.evidence.replay(record)
                 return result
-            case SessionOpened() | ModelChosen() | Shrunk(why="asked"):
+            case SessionOpened() | ModelChosen() | Shrunk(why="asked") | Undoing() | Undone():
                 pass
             case AssistantSaid():
                 self.turns, self.open = self.turns + 1, True

@@ -20,6 +20,7 @@ from ferrule.types.records import (
     Retried,
     RunEnded,
     Shrunk,
+    Undone,
     UserSaid,
 )
 
@@ -162,6 +163,8 @@ def _told(entry: Entry) -> tuple[str, str] | None:
             return "retry", f"{f'by {to}' if to else f'in {delay:g} s'}, {fault.code}: {fault.sentence}"
         case Shrunk() as shrunk:
             return "shrunk", _shrunk(shrunk)
+        case Undone(to=to, conversation=conversation, changes=changes):
+            return "undone", f"{len(changes)} files{' and the conversation' if conversation else ''} as after record {to}"
         case ModelChosen(model=model, endpoint=endpoint):
             return "model", f"{model} at {endpoint}"
         case UserSaid(origin="reminder" | "note" as origin, message=message):

@@ -5,7 +5,18 @@ import time
 
 from ferrule.task.sessions import StoredSession
 from ferrule.types.messages import Assistant, Image, Reasoning, Text, ToolCall, ToolResult, User
-from ferrule.types.records import Answered, Approval, Asked, AssistantSaid, CallFinished, Entry, Receipt, RunEnded, UserSaid
+from ferrule.types.records import (
+    Answered,
+    Approval,
+    Asked,
+    AssistantSaid,
+    CallFinished,
+    Entry,
+    Receipt,
+    RunEnded,
+    Undone,
+    UserSaid,
+)
 from ferrule.types.tools import GateResult
 
 from .terminal import clean, one_line
@@ -40,6 +51,11 @@ def section(entry: Entry) -> str:
             return _section("You answered", _quoted(text))
         case Receipt() as receipt:
             return _section("Receipt", _receipt(receipt))
+        case Undone(to=to, changes=changes, conversation=conversation):
+            told = "".join(f"- {_code(change.path)}\n" for change in changes)
+            return _section(
+                f"Undone: back to record {to}", told + ("The conversation went back as well.\n" if conversation else "")
+            )
         case RunEnded(outcome=outcome, result=result, error=error):
             about = result if error is None or error.strip() == result.strip() else f"{result}\n\n{error}"
             return _section(f"Ended: {outcome} (exit {outcome.exit_code})", _quoted(about))

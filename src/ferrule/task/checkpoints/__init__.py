@@ -1,0 +1,1 @@
+"""Going back: the points of a session, what an undo would do, and the undo itself, which can be undone."""
