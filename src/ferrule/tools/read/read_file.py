@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct
 
 from ferrule.tools.base import Place, Tool, ToolContext
+from ferrule.tools.seen import SeenFiles
 from ferrule.types.errors import ToolError
 from ferrule.types.messages import Image, Text
 from ferrule.types.names import spell
@@ -65,6 +66,7 @@ class Readers:
 
     lines: LineReader = field(default_factory=LineReader)
     documents: Documents = field(default_factory=Documents)
+    seen: SeenFiles = field(default_factory=SeenFiles)
 
 
 class Ask(Struct, frozen=True):
@@ -83,8 +85,11 @@ class Shown(Struct, frozen=True):
     image: Image | None = None
 
 
-def read_file() -> Tool:
-    """A tool of its own for each session: it keeps the line indexes and documents of the files that were read."""
+def read_file(seen: SeenFiles | None = None) -> Tool:
+    """A tool of its own for each session: it keeps the line indexes and documents of the files that were read.
+
+    `seen` is that of the tools that edit.
+    """
     return Tool(
         name="read_file",
         description="Read one file or several as numbered lines `N | text`. Long files come in pages: a notice before the lines "
@@ -93,7 +98,7 @@ def read_file() -> Tool:
         params=ReadFile,
         effect=Effect.READ,
         actions=_actions,
-        run=partial(_run, Readers()),
+        run=partial(_run, Readers(seen=seen or SeenFiles())),
     )
 
 
@@ -189,6 +194,7 @@ async def _read(readers: Readers, ask: Ask, room: int, context: ToolContext) -> 
 
 
 async def _shown(readers: Readers, ask: Ask, room: int, path: Path, shown: str, context: ToolContext) -> Shown:
+    readers.seen.showing(path)
     kind = sniffed(path)
     place = context.place
     hands = Hands(context.processes, context.environment, place.root, own=not place.holds(path))
