@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from ferrule.types.errors import UsageError
 
-from .flags import BY_NAME, COMMANDS, FROM_ELSEWHERE, NEEDS, REVIEW, RUN, TAKES, FlagSpec
+from .flags import BY_NAME, COMMANDS, FROM_ELSEWHERE, MAY_TAKE, NEEDS, REVIEW, RUN, TAKES, UNDO, FlagSpec
 
 
 class Given(NamedTuple):
@@ -24,6 +24,18 @@ class ReviewOf(NamedTuple):
     staged: bool = False
     commit: str | None = None
     fail_on: str | None = None
+
+
+class UndoOf(NamedTuple):
+    """Where `ferrule undo` is to go back to (at most one of `to`, `last` and the invocation's `everything`), and how."""
+
+    to: int | None = None
+    last: int | None = None
+    files: bool = False
+    conversation: bool = False
+    listed: bool = False
+    dry_run: bool = False
+    force: bool = False
 
 
 class Invocation(NamedTuple):
@@ -52,6 +64,7 @@ class Invocation(NamedTuple):
     until: int | None = None
     speed: float | None = None
     review: "ReviewOf | None" = None
+    undo: "UndoOf | None" = None
     help: bool = False
     version: bool = False
 
@@ -92,6 +105,7 @@ def understand(arguments: Sequence[str]) -> Invocation:
         until=_whole(given, "--until"),
         speed=_above_zero(given, "--speed"),
         review=_review(given) if command == REVIEW else None,
+        undo=_undo(given) if command == UNDO else None,
     )
 
 
@@ -185,6 +199,8 @@ def _exactly(command: str, words: list[str]) -> tuple[str, ...]:
     count = 1 if command in TAKES else 0
     if len(words) < count:
         raise UsageError(f"{command} needs {NEEDS[TAKES[command]].format(command)}")
+    if command in MAY_TAKE:
+        count = 1
     if len(words) > count:
         quote = "; quote it" if TAKES.get(command) == "TEXT" else ""
         raise UsageError(f'{command} does not take "{words[count]}"{quote}')
@@ -203,11 +219,10 @@ def _no_command(word: str, words: list[str]) -> str:
 
 
 def _belongs(flag: FlagSpec, command: str, action: str) -> None:
-    if command in flag.commands and (not flag.actions or action in flag.actions):
+    if command in flag.commands and (command in flag.homes or f"{command} {action}" in flag.homes):
         return
     if command == RUN:
-        homes = [f"{name} {act}".strip() for name in flag.commands for act in flag.actions or ("",)]
-        raise UsageError(f"{flag.name} belongs to: {', '.join(f'ferrule {home}' for home in homes)}")
+        raise UsageError(f"{flag.name} belongs to: {', '.join(f'ferrule {home}' for home in flag.homes)}")
     raise UsageError(f"ferrule {f'{command} {action}'.strip() if flag.actions else command} does not take {flag.name}")
 
 
@@ -252,6 +267,22 @@ def _review(given: dict[str, list[str]]) -> ReviewOf:
     for one, other in (("--base", "--staged"), ("--base", "--commit"), ("--staged", "--commit")):
         _exclude(given, one, other)
     return ReviewOf(_text(given, "--base"), "--staged" in given, _text(given, "--commit"), _text(given, "--fail-on"))
+
+
+def _undo(given: dict[str, list[str]]) -> UndoOf:
+    for one, other in (("--to", "--last"), ("--to", "--all"), ("--last", "--all"), ("--dry-run", "--force")):
+        _exclude(given, one, other)
+    for flag in ("--to", "--last", "--all", "--files", "--conversation", "--dry-run", "--force"):
+        _exclude(given, "--list", flag)
+    return UndoOf(
+        to=_whole(given, "--to"),
+        last=_whole(given, "--last"),
+        files="--files" in given,
+        conversation="--conversation" in given,
+        listed="--list" in given,
+        dry_run="--dry-run" in given,
+        force="--force" in given,
+    )
 
 
 def _exclude(given: dict[str, list[str]], one: str, other: str) -> None:

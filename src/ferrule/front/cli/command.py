@@ -51,6 +51,10 @@ def _dispatch(invocation: Invocation, environ: Mapping[str, str]) -> int:
             from .sessions import sessions
 
             return sessions(invocation, environ)
+        case "undo":
+            from .undoing.undo import undo_session
+
+            return undo_session(invocation, environ)
         case "replay":
             from .playing.replay import replay_session
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 RUN = "run"
 COMMANDS = {
     "sessions": ("list", "show", "search", "export", "import", "compact", "rm"),
+    "undo": (),
     "replay": (),
     "trace": (),
     "receipt": ("verify",),
@@ -23,6 +24,9 @@ TAKES = {
 }
 """The one word that follows a command; no other command takes one."""
 
+MAY_TAKE = frozenset({"undo"})
+"""Commands that a word may follow."""
+
 NEEDS = {
     "ID": "a session: ferrule {} ID (ferrule sessions list shows them)",
     "TEXT": "what to look for: ferrule {} TEXT",
@@ -34,7 +38,7 @@ NEEDS = {
 class FlagSpec(NamedTuple):
     """`value` names what follows the flag, empty for a switch; `key` is the setting that the flag sets, if it does.
 
-    `actions` are those of its command that take it, empty for all.
+    `actions` are those of its command that take it, empty for all; a command without actions takes it anyhow.
     """
 
     names: tuple[str, ...]
@@ -49,8 +53,18 @@ class FlagSpec(NamedTuple):
     def name(self) -> str:
         return self.names[-1]
 
+    @property
+    def homes(self) -> tuple[str, ...]:
+        """The commands that take it, with their actions where it is for some of them only."""
+        return tuple(
+            f"{command} {action}".strip()
+            for command in self.commands
+            for action in (self.actions if COMMANDS.get(command) and self.actions else ("",))
+        )
+
 
 REVIEW = "review"
+UNDO = "undo"
 TASK = (RUN, REVIEW)
 SETTING = (RUN, REVIEW, "config", "demo")
 ALL = (RUN, *COMMANDS)
@@ -81,10 +95,17 @@ FLAGS = (
     FlagSpec(("--max-time",), "TIME", "limits.time", commands=SETTING),
     FlagSpec(("--output-format",), "FORMAT", choices=("text", "json", "stream-json", "sarif"), commands=ALL),
     FlagSpec(("--receipt",), "FILE", commands=(RUN, REVIEW, "demo")),
-    FlagSpec(("--all",), commands=("sessions",), actions=("list", "search")),
+    FlagSpec(("--all",), commands=("sessions", "undo"), actions=("list", "search")),
     FlagSpec(("--format",), "FORMAT", choices=("markdown", "jsonl"), commands=("sessions",), actions=("export",)),
     FlagSpec(("-o", "--output"), "FILE", commands=("sessions",), actions=("export",)),
     FlagSpec(("--focus",), "TEXT", commands=("sessions",), actions=("compact",)),
+    FlagSpec(("--to",), "SEQ", commands=("undo",)),
+    FlagSpec(("--last",), "N", commands=("undo",)),
+    FlagSpec(("--files",), commands=("undo",)),
+    FlagSpec(("--conversation",), commands=("undo",)),
+    FlagSpec(("--list",), commands=("undo",)),
+    FlagSpec(("--dry-run",), commands=("undo",)),
+    FlagSpec(("--force",), commands=("undo",)),
     FlagSpec(("--journal",), "EXPORT", commands=("receipt",)),
     FlagSpec(("--until",), "SEQ", commands=("replay",)),
     FlagSpec(("--speed",), "N", commands=("replay",)),

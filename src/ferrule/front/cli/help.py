@@ -20,8 +20,7 @@ Task
 Model
   --model NAME[,NAME]      openai/…, openai-responses/…, anthropic/…, google/…,
                            scripted/FILE, or ENDPOINT/… of the configuration
-  --effort LEVEL           none, low, medium or high
-  --append-system-prompt TEXT
+  --effort none|low|medium|high   --append-system-prompt TEXT
 Rights
   --approve WHAT           ask (only reading), edits (writing too), or all
   --allow RULE             "execute:pytest *", "write:docs/**", … (repeatable)
@@ -40,9 +39,10 @@ Commands
   sessions list [--all] | show ID | search TEXT [--all] | rm ID | import FILE
   sessions export ID [--format markdown|jsonl] [-o, --output FILE]
   sessions compact ID [--focus TEXT]   summarise what was said longest ago
+  undo [ID] [--to SEQ | --last N | --all] [--files] [--conversation]
+       [--list | --dry-run | --force]   go back to before a prompt, or redo
   receipt verify FILE [--journal EXPORT]   replay ID [--until SEQ] [--speed N]
-  trace ID                 phases, repairs and retries of a session's runs
-  config show   doctor [--filters MODEL]   demo   demo review
+  trace ID   config show   doctor [--filters MODEL]   demo   demo review
 Settings
   ~/.config/ferrule/config.toml < .ferrule/config.toml (trusted folders only)
   < FERRULE_KEY < flags; ferrule config show tells where each value comes from

@@ -48,7 +48,8 @@ class Undo(Struct, frozen=True):
 
     `nothing`: all is as it shall be. `possible`: looked at only. `refused`: `files` with an obstacle stand in the way and nothing
     was done. `unfinished`: these could not be restored, the others were. `commands` ran after the point; what they did stays.
-    `messages` leave the view. `resumed`: an earlier undo that was broken off, and nothing else.
+    `messages` leave the view; of a number below 0 as many come back to it. `resumed`: an earlier undo that was broken off comes
+    to its end, and nothing else.
     """
 
     session: str
@@ -71,13 +72,23 @@ async def points(environ: Mapping[str, str], written: str | None, folder: Path) 
     return id, (await _read(sessions, id)).points
 
 
-async def preview(environ: Mapping[str, str], written: str | None, folder: Path, wanted: Wanted) -> tuple[Undo, Folder]:
+class Previewed(Struct, frozen=True):
+    """`differences` are unified diffs from what stands there to what would, in the order of the files, for who looks before."""
+
+    undo: Undo
+    differences: tuple[str, ...]
+
+
+async def preview(environ: Mapping[str, str], written: str | None, folder: Path, wanted: Wanted) -> Previewed:
     """What `undo` would do, also while the session is open elsewhere. Nothing is written. Raises UsageError, StoreError."""
+    from .difference import difference
+
     sessions = Sessions(state_folder(environ))
     id = _find(sessions, written, folder)
     history = await _read(sessions, id)
     place = folder_of(history.folder, sessions.preimages)
-    return _planned(id, history, place, wanted), place
+    planned = _planned(id, history, place, wanted)
+    return Previewed(planned, tuple(difference(each, place) for each in planned.files if not each.impossible))
 
 
 async def undo(environ: Mapping[str, str], written: str | None, folder: Path, wanted: Wanted) -> Undo:
@@ -204,7 +215,7 @@ def _point(id: str, history: History, wanted: Wanted) -> int:
 
 
 def _messages_after(history: History, to: int) -> int | None:
-    """How many messages leave the view, or come back to it, None where the conversation is as it was."""
+    """How many messages leave the view (below 0, come back to it), None where the conversation is as it was."""
     records = [record for record in history.records if record.branch == MAIN]
     now, then = Conversation(), Conversation()
     for record in records:
@@ -213,7 +224,7 @@ def _messages_after(history: History, to: int) -> int | None:
         then.add(record)
     if now.messages == then.messages and now.open_calls == then.open_calls:
         return None
-    return abs(len(now.messages) - len(then.messages))
+    return len(now.messages) - len(then.messages)
 
 
 def _changes(before: tuple[FileState, ...], after: tuple[FileState, ...]) -> "list[FileChange]":
