@@ -115,7 +115,8 @@ def test_a_summary_that_fails_once_is_asked_for_again(tmp_path: Path, fault: dic
 def test_where_nothing_can_be_summarised_the_run_ends_and_keeps_its_work(tmp_path: Path):
     home = Home(tmp_path)
     useless = {**SUMMARY, "text": "word " * 20_000}
-    played = play(home, "openai", useless, *turns(COUNT))
+    refused = {"fault": {"kind": "http", "status": 400, "says": "context_overflow", "tokens": 13_000}, "times": "always"}
+    played = play(home, "openai", useless, *turns(COUNT)[:24], refused)
     assert (played.code, played.result["outcome"]) == (4, "limit"), played.err
     assert len([body for body in played.bodies if is_summary(body)]) <= 12
     done = (home.folder / "count.txt").read_text().split()
