@@ -14,7 +14,7 @@ import pytest
 from ferrule.process.protocol import Command, Ended, Processes
 from ferrule.process.sandbox.find import find_bubblewraps
 from ferrule.process.sandbox.landlock import abi
-from ferrule.process.sandbox.opening import open_sandbox
+from ferrule.process.sandbox.opening import PACKAGE, open_sandbox
 from ferrule.process.sandbox.sandboxed import Sandboxed
 from ferrule.process.sandbox.scratch import Scratch
 from ferrule.process.sandbox.wish import Wish
@@ -214,7 +214,7 @@ os.execv({find_bubblewraps(None)[0]!r}, ["bwrap", *words])
 
     async def main(version: int) -> None:
         supervisor = Supervisor()
-        sandboxed = Sandboxed(supervisor, world.wish("workspace"), Scratch(), str(leaky), version)
+        sandboxed = Sandboxed(supervisor, world.wish("workspace"), Scratch(), str(leaky), version, needed=(PACKAGE, sys.prefix))
         await sandboxed.run(shell(world, f"({script}) 2>/dev/null"), chunks.append)
         await sandboxed.close()
 
