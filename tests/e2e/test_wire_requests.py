@@ -23,6 +23,7 @@ TOOLS = [
     "list_files",
     "find_files",
     "search_files",
+    "list_code_definitions",
     "write_to_file",
     "apply_diff",
     "edit",

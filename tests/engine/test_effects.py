@@ -33,6 +33,7 @@ def test_every_tool_declares_what_repeating_it_would_do() -> None:
         "list_files": "read",
         "find_files": "read",
         "search_files": "read",
+        "list_code_definitions": "read",
         "write_to_file": "idempotent",
         "apply_diff": "mutating",
         "edit": "mutating",

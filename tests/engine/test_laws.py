@@ -162,7 +162,7 @@ def terminal(one: ToolCall) -> bool:
 
 def reads_overlap(ran: Ran) -> bool:
     """Reads that stand together may end in another order than they were called in; their results are sent in order."""
-    reading = {"read_file", "list_files", "find_files", "search_files"}
+    reading = {"read_file", "list_files", "find_files", "search_files", "list_code_definitions"}
     for entry in ran.entries(AssistantSaid):
         names = [one.name for one in entry.message.calls if not terminal(one)]
         if any(a in reading and b in reading for a, b in pairwise(names)):

@@ -6,6 +6,7 @@ from .edit.apply_diff import apply_diff
 from .edit.edit import edit
 from .edit.write_to_file import write_to_file
 from .read.find_files import Open, find_files
+from .read.list_code_definitions import list_code_definitions
 from .read.list_files import list_files
 from .read.read_file import read_file
 from .read.search_files import search_files
@@ -13,4 +14,4 @@ from .read.search_files import search_files
 
 def coding_tools(finder: Open | None = None) -> tuple[Tool, ...]:
     """New tools for one session: some keep what they have seen of its files."""
-    return read_file(), list_files(), find_files(finder), search_files(), write_to_file(), apply_diff(), edit(), execute_command()
+    return read_file(), list_files(), find_files(finder), search_files(), list_code_definitions(), write_to_file(), apply_diff(), edit(), execute_command()

@@ -110,6 +110,8 @@ def _work(task: str) -> Callable[[Path, int], tuple[str, bytes]]:
             from .image import extract
         case "block":
             from ferrule.workspace.outline.parsed import extract
+        case "definitions":
+            from ferrule.workspace.definitions.extract import extract
         case _:
             raise ValueError(f"no task {task}")
     return extract
