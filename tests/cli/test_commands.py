@@ -141,7 +141,7 @@ def test_settings_are_shown_with_their_origins(shell: Shell) -> None:
     ran = shell.run("config", "show", "--max-cost", "2", FERRULE_MODEL="openai/x", OPENAI_API_KEY="sk-secret")
     note = (
         f"{shell.folder}/.ferrule/config.toml is ignored because its folder is not trusted; "
-        f'to trust it, add "{shell.folder}" to the list `trusted` in {shell.config}'
+        f"to trust it: ferrule config trust {shell.folder}"
     )
     assert ran == Ran(
         0,

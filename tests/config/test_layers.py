@@ -143,7 +143,7 @@ def test_a_project_file_counts_only_in_a_trusted_folder(place: Place) -> None:
     assert loaded.config == Config()
     assert loaded.notes == (
         f"{place.project} is ignored because its folder is not trusted; "
-        f'to trust it, add "{place.folder}" to the list `trusted` in {place.user}',
+        f"to trust it: ferrule config trust {place.folder}",
     )
 
 

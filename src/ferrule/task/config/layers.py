@@ -10,6 +10,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple
 
 import msgspec
@@ -34,6 +35,7 @@ from .keys import (
     tables,
 )
 from .schema import Config, EndpointConfig
+from .trust import counts
 
 ADDING = frozenset({("allow",), ("deny",), ("hooks",)})
 RESERVED = frozenset({"FERRULE_HOME", "FERRULE_CONFIG", "FERRULE_FAULT_POINT"})
@@ -83,11 +85,11 @@ def load(folder: Path, environ: Mapping[str, str], flags: Sequence[Flag] = ()) -
         _take(values, _of_table(raw, Config, (), user))
         files.append(str(user.path))
     project_path = folder / PROJECT_FILE
-    if folder.resolve() not in trusted:
+    if not counts(folder, trusted, environ):
         if os.path.lexists(project_path):
             notes.append(
                 f"{project_path} is ignored because its folder is not trusted; "
-                f'to trust it, add "{folder.resolve()}" to the list `trusted` in {user_path}'
+                f"to trust it: ferrule config trust {quote(str(folder.resolve()))}"
             )
     elif (project := _read(project_path)) is not None:
         _take(values, _of_table(_parsed(project), Config, (), project))
@@ -107,6 +109,12 @@ def user_file(environ: Mapping[str, str]) -> Path:
     return (
         Path(base) if base.startswith("/") else Path(environ.get("HOME") or "~").expanduser() / ".config"
     ) / "ferrule/config.toml"
+
+
+def listed_folders(environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """The folders that the user's file trusts. Raises UsageError."""
+    user = _read(user_file(environ), must_exist="FERRULE_CONFIG" in environ)
+    return () if user is None else _trusted(_parsed(user).get("trusted", []), user)
 
 
 def variable(key: Key) -> str:
