@@ -1,11 +1,12 @@
 """A task whose provider, journal, processes and outputs are the real ones until a chosen moment, at which one of them fails."""
 
 import asyncio
-import dataclasses
 import os
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import NamedTuple, get_args
+
+import msgspec
 
 from ferrule.attempt.lineup import Candidate, Lineup
 from ferrule.process.protocol import Command, Ended, Processes
@@ -176,6 +177,9 @@ class BreakingBlobs:
     def read(self, digest: str, offset: int = 0, limit: int | None = None) -> bytes:
         return self._blobs.read(digest, offset, limit)
 
+    def size(self, digest: str) -> int:
+        return self._blobs.size(digest)
+
 
 class BreakingWriter:
     def __init__(self, writer: BlobWriter, breaking: Breaking) -> None:
@@ -184,6 +188,9 @@ class BreakingWriter:
     def write(self, data: bytes) -> None:
         self._breaking.store("output")
         self._writer.write(data)
+
+    def so_far(self, offset: int, limit: int, then: bytes = b"") -> tuple[bytes, int]:
+        return self._writer.so_far(offset, limit, then)
 
     def finish(self) -> str:
         self._breaking.store("output")
@@ -227,7 +234,7 @@ async def _played(options: TaskOptions, at: Break | None) -> Broken:
     breaking.interrupt = task.interrupt
     setup = task.setup
     setup.log.journal = BreakingJournal(setup.log.journal, breaking)
-    task.setup = dataclasses.replace(
+    task.setup = msgspec.structs.replace(
         setup,
         lineup=Lineup([Candidate(BreakingProvider(setup.provider, breaking))]),
         processes=BreakingProcesses(setup.processes, breaking),

@@ -4,9 +4,11 @@ import asyncio
 import json
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from ferrule.attempt.ledger import Bound, Cause, Ledger
 from ferrule.attempt.lineup import Candidate, Lineup

@@ -1,7 +1,8 @@
 """Everything that an attempt works with, resolved before it begins."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from ferrule.context.secrets import Mask
 from ferrule.context.shrink import Shrinking
@@ -20,8 +21,7 @@ from .log import Log
 from .maintenance import Chore
 
 
-@dataclass(frozen=True)
-class Setup:
+class Setup(Struct, frozen=True):
     """`system` holds the prompt sections in order; `optional` are those of them that a request may go without. `mask` replaces
     the secrets that must not appear in tool output; `blobs` are masked already. `tool_timeout` is what one tool call may take,
     in seconds; a terminal action's checks have their own limits. `preimages` take what files hold before tools write them, as it

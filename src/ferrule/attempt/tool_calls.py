@@ -9,9 +9,9 @@ import contextlib
 import hashlib
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from ferrule.policy.decide import decide
@@ -38,8 +38,7 @@ SHOWN = 2000
 """Characters of changed arguments that the model is told."""
 
 
-@dataclass(frozen=True)
-class Settled:
+class Settled(Struct, frozen=True):
     """What the calls of one answer led to: the task ended, or waits for an answer, or goes on."""
 
     ends: End | None = None
@@ -47,8 +46,7 @@ class Settled:
     denials: tuple[Denial, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Parsed:
+class _Parsed(Struct, frozen=True):
     """A call whose tool and arguments are understood; nothing is decided about it yet."""
 
     call: ToolCall
@@ -56,8 +54,7 @@ class _Parsed:
     params: Any
 
 
-@dataclass(frozen=True)
-class _Ready:
+class _Ready(Struct, frozen=True):
     """A call that may run. `changed_by` names the hooks that put its arguments in the place of the model's."""
 
     call: ToolCall
@@ -68,8 +65,7 @@ class _Ready:
     changed_by: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class _Refused:
+class _Refused(Struct, frozen=True):
     """A call that is not run, and its result; `denial` is set where it was not allowed."""
 
     call: ToolCall

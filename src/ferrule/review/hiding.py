@@ -1,8 +1,8 @@
 """Secrets that stand in the change under review: a model, the journal and the screen get their kind instead of their value."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
+from msgspec.structs import replace
 from msgspec.structs import replace as replaced
 
 from ferrule.context.secrets import Mask

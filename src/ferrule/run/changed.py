@@ -1,7 +1,8 @@
 """A part of the request was refused: ask again without it, once."""
 
 from collections.abc import Iterable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from ferrule.attempt.attempt import AttemptResult
 from ferrule.types.messages import Assistant, Message, Reasoning

@@ -7,8 +7,9 @@ so that it never leads to another one.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from ferrule.attempt.attempt import AttemptResult
 from ferrule.attempt.lineup import Candidate, Lineup, Reduced

@@ -2,11 +2,10 @@
 
 import os
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from ferrule.process.protocol import Processes
 from ferrule.store.protocol import Blobs
@@ -17,8 +16,7 @@ from ferrule.types.tools import Action, Effect, ToolOutput
 from ferrule.workspace.ignoring.look import Look
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(Struct, frozen=True):
     """Where tools work. `root` and `extra` are absolute and free of links; paths in arguments are relative to `root`.
 
     `show_ignored`: what ignore files keep tools away from is named in listings all the same.
@@ -39,7 +37,7 @@ class Place:
             raise ToolError(f"{path!r} is not a usable path: {problem}") from problem
 
     def resolve(self, path: str) -> Path:
-        """As `locate`, for what a tool is to touch. Raises Hidden for what an ignore file means, on whichever way it is reached."""
+        """As `locate`, for what a tool is to touch. Raises Hidden for what an ignore file means, whichever way it is reached."""
         located = self.locate(path)
         why = self.ignored(str(self._absolute(path))) or self.ignored(str(located))
         if why is not None:
@@ -71,16 +69,14 @@ class Place:
         return spell(str(path.relative_to(self.root) if path.is_relative_to(self.root) else path))
 
 
-@dataclass(frozen=True)
-class Turn:
+class Turn(Struct, frozen=True):
     """The other calls of the same assistant message and their results, for tools that judge the turn."""
 
     calls: tuple[ToolCall, ...] = ()
     results: tuple[ToolResult, ...] = ()
 
 
-@dataclass(frozen=True)
-class ToolContext:
+class ToolContext(Struct, frozen=True):
     """What a running tool may use. `environment` is the complete environment of its child processes."""
 
     place: Place
@@ -92,8 +88,7 @@ class ToolContext:
     turn: Turn = field(default_factory=Turn)
 
 
-@dataclass(frozen=True)
-class Tool:
+class Tool(Struct, frozen=True):
     """`actions` is pure apart from resolving paths; `run` returns an output or raises ToolError, whose text the model sees.
 
     `terminal`: its call is judged after all other calls of its turn. `sequential`: although it only reads, it never runs beside

@@ -3,11 +3,11 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from ferrule.attempt.ledger import Ledger
 from ferrule.attempt.lineup import Candidate, Lineup

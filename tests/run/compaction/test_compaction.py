@@ -1,7 +1,7 @@
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from ferrule.attempt.hooks import NO_HOOKS, CompactVerdict
 from ferrule.run.compaction import Compacted, NotCompacted
