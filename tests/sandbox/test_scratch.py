@@ -63,3 +63,17 @@ def test_what_is_young_or_leads_elsewhere_stays(temporary: Path, tmp_path_factor
     Scratch().close()
     assert sorted(os.listdir(temporary)) == ["ferrule-box-link", "ferrule-box-young"]
     assert os.listdir(elsewhere) == ["kept"]
+
+
+def test_many_tasks_that_begin_and_end_at_once_do_not_meet(tmp_path: Path) -> None:
+    program = (
+        "from ferrule.process.sandbox.scratch import Scratch\n"
+        "for _ in range(150):\n"
+        "    scratch = Scratch()\n"
+        "    open(f'{scratch.path}/own', 'x').close()\n"
+        "    scratch.close()\n"
+    )
+    environ = {"PATH": os.environ["PATH"], "TMPDIR": str(tmp_path)}
+    running = [subprocess.Popen([sys.executable, "-c", program], env=environ) for _ in range(4)]
+    assert [process.wait(30) for process in running] == [0, 0, 0, 0]
+    assert list(tmp_path.iterdir()) == []

@@ -44,13 +44,18 @@ def locked(folder: str) -> int | None:
 
 
 def reclaim(place: Path) -> None:
-    """Remove this user's folders that were left by who was killed."""
+    """Remove this user's folders that were left by who was killed. Others may be at it, or take their own away, meanwhile."""
     with os.scandir(place) as entries:
-        found = [entry for entry in entries if entry.name.startswith(PREFIX) and entry.is_dir(follow_symlinks=False)]
-    for entry in found:
-        about = entry.stat(follow_symlinks=False)
-        if about.st_uid != os.getuid() or time.time() - about.st_mtime < YOUNG:
-            continue
-        if (lock := locked(entry.path)) is not None:
-            clear(Path(entry.path))
+        found = [entry.path for entry in entries if entry.name.startswith(PREFIX) and entry.is_dir(follow_symlinks=False)]
+    for path in found:
+        if abandoned(path) and (lock := locked(path)) is not None:
+            clear(Path(path))
             os.close(lock)
+
+
+def abandoned(path: str) -> bool:
+    try:
+        about = os.lstat(path)
+    except FileNotFoundError:
+        return False
+    return about.st_uid == os.getuid() and time.time() - about.st_mtime >= YOUNG
