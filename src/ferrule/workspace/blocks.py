@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .endings import fit_endings, fit_indentation, lines_of, unfolded
-from .matching import KEYS, Level, places
+from .matching import KEYS, Haystack, Level
 
 NEAR = 40
 """Lines around `:start_line:` in which a place is taken even when the text occurs elsewhere too."""
@@ -66,7 +66,7 @@ def parse_blocks(diff: str) -> tuple[Block, ...]:
 
 def locate(text: str, blocks: Sequence[Block]) -> tuple[tuple[Place, ...], tuple[Refused, ...]]:
     """The place of each block in the unchanged text, and the blocks that have none or whose place is taken."""
-    lines = [line for line, _ in lines_of(text)]
+    lines = Haystack([line for line, _ in lines_of(text)])
     placed: list[Place] = []
     refused: list[Refused] = []
     for block in blocks:
@@ -106,7 +106,7 @@ def _joined(lines: Sequence[tuple[str, str]]) -> str:
     return "".join(line + ending for line, ending in lines)
 
 
-def _locate(lines: Sequence[str], block: Block) -> Place | Refused:
+def _locate(lines: Haystack, block: Block) -> Place | Refused:
     if not any(line.strip() for line in block.search):
         return Refused(block, "its SEARCH part is empty; to insert lines, search for a neighbouring line and repeat it.")
     if block.search == block.replace:
@@ -114,7 +114,7 @@ def _locate(lines: Sequence[str], block: Block) -> Place | Refused:
     several: tuple[Level, list[int]] | None = None
     for near in (True, False):
         for level, key in KEYS:
-            starts = list(places([key(line) for line in lines], [key(line) for line in block.search]))
+            starts = lines.places(block.search, key)
             if near:
                 starts = _nearest(starts, block.hint)
             if len(starts) == 1:

@@ -1,22 +1,17 @@
 """Line endings and indentation of replacement text, made to fit the place where it goes."""
 
-import re
 from collections.abc import Sequence
 from math import gcd
 
-_ENDING = re.compile(r"\r?\n")
+ALIGNED = 5_000
+"""Items of the shorter of two texts above which only their equal beginnings and ends are paired."""
 
 
 def lines_of(text: str) -> list[tuple[str, str]]:
     """The lines of a text, each with its ending (`\\n`, `\\r\\n`, or empty at the end of the text). Joined, they are the text."""
-    lines: list[tuple[str, str]] = []
-    at = 0
-    for match in _ENDING.finditer(text):
-        lines.append((text[at : match.start()], match[0]))
-        at = match.end()
-    if at < len(text):
-        lines.append((text[at:], ""))
-    return lines
+    *ended, rest = text.split("\n")
+    lines = [(line[:-1], "\r\n") if line.endswith("\r") else (line, "\n") for line in ended]
+    return [*lines, (rest, "")] if rest else lines
 
 
 def common_ending(text: str) -> str | None:
@@ -36,21 +31,33 @@ def unfolded(text: str) -> str:
 def fit_endings(new: str, region: str, around: str) -> str:
     """`new`, written with `\\n` alone, with the endings of the text that it replaces.
 
-    Lines that `new` shares with the start and the end of `region` keep their own ending; others get the most common one of the
-    region, else of the file (`around`).
+    Lines that `new` shares with `region` keep their own ending; others get the most common one of the region, else of the file
+    (`around`).
     """
     usual = common_ending(region) or common_ending(around) or "\n"
+    if region.count("\n") == region.count(usual) and (usual == "\r\n" or "\r\n" not in region):
+        return new.replace("\n", usual)
     old_lines, new_lines = lines_of(region), lines_of(new)
-    head, tail = shared([line for line, _ in old_lines], [line for line, _ in new_lines])
+    kept = aligned([line for line, _ in old_lines], [line for line, _ in new_lines])
     fitted: list[str] = []
     for number, (line, ending) in enumerate(new_lines):
-        own = usual
-        if number < head:
-            own = old_lines[number][1] or usual
-        elif number >= len(new_lines) - tail:
-            own = old_lines[number - len(new_lines)][1] or usual
+        own = old_lines[kept[number]][1] or usual if number in kept else usual
         fitted.append(line + (own if ending else ""))
     return "".join(fitted)
+
+
+def aligned(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
+    """Which items of `new` are which of `old`, by position: equal ones at both ends, and those that a comparison pairs between."""
+    head, tail = shared(old, new)
+    pairs = {number: number for number in range(head)}
+    pairs |= {len(new) - number: len(old) - number for number in range(1, tail + 1)}
+    middle, other = old[head : len(old) - tail], new[head : len(new) - tail]
+    if middle and other and min(len(middle), len(other)) <= ALIGNED:
+        from difflib import SequenceMatcher
+
+        for block in SequenceMatcher(None, middle, other, autojunk=False).get_matching_blocks():
+            pairs |= {head + block.b + number: head + block.a + number for number in range(block.size)}
+    return pairs
 
 
 def shared(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
@@ -68,18 +75,13 @@ def shared(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
 def fit_indentation(old: Sequence[str], found: Sequence[str], new: Sequence[str]) -> list[str]:
     """`new` indented as the file does it, where `old` is what was searched for and `found` are the file's lines for it.
 
-    Lines that `new` shares with the start and the end of `old` come back exactly as the file has them.
+    Lines that `new` shares with `old` come back exactly as the file has them.
     """
-    head, tail = shared(old, new)
+    kept = aligned(old, new)
     known = {indent(a): indent(b) for a, b in reversed(list(zip(old, found, strict=True))) if a.strip()}
     fitted: list[str] = []
     for number, line in enumerate(new):
-        if number < head:
-            fitted.append(found[number])
-        elif number >= len(new) - tail:
-            fitted.append(found[number - len(new)])
-        else:
-            fitted.append(_indented(line, known))
+        fitted.append(found[kept[number]] if number in kept else _indented(line, known))
     return fitted
 
 

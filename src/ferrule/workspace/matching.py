@@ -1,4 +1,4 @@
-"""Where a piece of text stands in a file: exactly, else with other line endings, else with other white space."""
+"""Where a piece of text stands in a file: exactly, else with other line endings, white space or typography."""
 
 import re
 from collections import Counter
@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 from .endings import common_ending, fit_endings, fit_indentation, lines_of, unfolded
 
-Level = Literal["exact", "line endings", "white space"]
+Level = Literal["exact", "line endings", "white space", "typography"]
 
 
 def collapsed(line: str) -> str:
@@ -15,7 +15,24 @@ def collapsed(line: str) -> str:
     return " ".join(line.split())
 
 
-KEYS: tuple[tuple[Level, Callable[[str], str]], ...] = (("exact", str), ("white space", str.strip), ("white space", collapsed))
+_TYPED = str.maketrans(
+    {
+        **dict.fromkeys("\u2018\u2019\u201a\u201b", "'"),
+        **dict.fromkeys("\u201c\u201d\u201e\u201f", '"'),
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
+    }
+)
+
+
+def typed(line: str) -> str:
+    """A collapsed line with the quotation marks and dashes that a keyboard has."""
+    return collapsed(line.translate(_TYPED))
+
+
+KEYS: tuple[tuple[Level, Callable[[str], str]], ...] = (
+    *(("exact", str), ("white space", str.strip), ("white space", collapsed)),
+    ("typography", typed),
+)
 """What makes two lines equal, the strictest first."""
 LOOKED_AT = 200_000
 """Lines of a file among which the nearest region is searched."""
@@ -52,8 +69,11 @@ def find(text: str, wanted: str) -> Found | None:
         return Found("exact", spans)
     if spans := _any_ending(text, wanted):
         return Found("line endings", spans)
-    if spans := _any_blanks(text, wanted):
-        return Found("white space", spans)
+    lines = lines_of(text)
+    have = Haystack([line for line, _ in lines])
+    for level, key in KEYS[1:]:
+        if spans := _by_lines(lines, have, wanted, key):
+            return Found(level, spans)
     return None
 
 
@@ -66,7 +86,7 @@ def rewrite(text: str, span: Span, wanted: str, new: str, level: Level) -> str:
     match level:
         case "exact" if "\r" in wanted or "\r" in new:
             return new
-        case "white space":
+        case "white space" | "typography":
             new = _reindented(region, unfolded(wanted), unfolded(new))
         case _:
             new = unfolded(new)
@@ -109,21 +129,17 @@ def _any_ending(text: str, wanted: str) -> tuple[Span, ...]:
     return tuple(Span(*match.span()) for match in re.finditer(pattern, text))
 
 
-def _any_blanks(text: str, wanted: str) -> tuple[Span, ...]:
-    """Whole lines that are equal but for indentation and trailing blanks, else but for any run of blanks."""
-    return _by_lines(text, wanted, str.strip) or _by_lines(text, wanted, collapsed)
-
-
-def _by_lines(text: str, wanted: str, key: Callable[[str], str]) -> tuple[Span, ...]:
-    want = [key(line) for line, _ in lines_of(unfolded(wanted))]
-    if not any(want):
+def _by_lines(
+    lines: Sequence[tuple[str, str]], have: "Haystack", wanted: str, key: Callable[[str], str]
+) -> tuple[Span, ...]:
+    """Whole lines that are equal under a key."""
+    want = [line for line, _ in lines_of(unfolded(wanted))]
+    if not any(line.strip() for line in want):
         return ()
-    lines = lines_of(text)
-    have = [key(line) for line, _ in lines]
     starts = list(_starts(lines))
     closed = wanted.endswith("\n")
     spans: list[Span] = []
-    for at in places(have, want):
+    for at in have.places(want, key):
         line, ending = lines[at + len(want) - 1]
         end = starts[at + len(want) - 1] + len(line) + (len(ending) if closed else 0)
         spans.append(Span(starts[at], end))
@@ -137,15 +153,35 @@ def _starts(lines: Sequence[tuple[str, str]]) -> Iterator[int]:
         at += len(line) + len(ending)
 
 
-def places(have: Sequence[str], want: Sequence[str]) -> Iterator[int]:
-    """Where `want` stands in `have`, without overlaps."""
-    at, last = 0, len(have) - len(want)
-    while at <= last:
-        if have[at] == want[0] and list(have[at : at + len(want)]) == list(want):
-            yield at
-            at += len(want)
-        else:
-            at += 1
+class Haystack:
+    """The lines of a file, in which many texts are searched: what a key makes of them is kept."""
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = lines
+        self._keyed: dict[Callable[[str], str], tuple[list[str], dict[str, list[int]]]] = {}
+
+    def places(self, want: Sequence[str], key: Callable[[str], str]) -> list[int]:
+        """Where the lines of `want` stand under a key, in order and without overlaps. The rarest of them leads to the places."""
+        have, where = self._under(key)
+        wanted = [key(line) for line in want]
+        offset, rarest = min(enumerate(wanted), key=lambda each: len(where.get(each[1], ())))
+        found: list[int] = []
+        free = 0
+        for at in where.get(rarest, ()):
+            start = at - offset
+            if start >= free and have[start : start + len(wanted)] == wanted:
+                found.append(start)
+                free = start + len(wanted)
+        return found
+
+    def _under(self, key: Callable[[str], str]) -> tuple[list[str], dict[str, list[int]]]:
+        if key not in self._keyed:
+            have = self.lines if key is str else [key(line) for line in self.lines]
+            where: dict[str, list[int]] = {}
+            for number, line in enumerate(have):
+                where.setdefault(line, []).append(number)
+            self._keyed[key] = have, where
+        return self._keyed[key]
 
 
 def _reindented(region: str, wanted: str, new: str) -> str:

@@ -64,7 +64,7 @@ async def _run(params: ApplyDiff, context: ToolContext) -> ToolOutput:
 
 
 def _applied(place: blocks.Place) -> str:
-    note = "" if place.level == "exact" else " (white space differed; the file's own was kept)"
+    note = "" if place.level == "exact" else f" ({place.level} differed; the file's own was kept)"
     first, count = place.at + 1, len(place.block.search)
     where = f"line {first}" if count == 1 else f"lines {first}-{first + count - 1}"
     return f"Block {place.block.number} replaced {where}{note}."
