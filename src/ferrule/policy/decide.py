@@ -1,20 +1,24 @@
 """What a call may do: its actions, judged by rules and approvals; the strictest part wins (law 9)."""
 
 # Paths are text here: os.path is several times faster than pathlib on the way of every command.
-# ruff: noqa: PTH112, PTH118, PTH120, PTH206
+# ruff: noqa: PTH112, PTH120
 
 import os.path
 import shlex
+from collections.abc import Callable
 from itertools import combinations
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from ferrule.types.names import unspell
 from ferrule.types.tools import Action, ActionKind
 
+from .ignoring import Ignores, hidden
 from .line import Line, Part
 from .paths import Spot, inside, spots, target
+from .protected import guards, held, named_by
 from .rules import (
     Rule,
     command_allowed,
@@ -29,11 +33,11 @@ from .rules import (
 from .safe import only_reads
 from .shell import parse
 from .wrappers import base
+from .writers import writes
 
 Verdict = Literal["allow", "ask", "deny"]
 Approve = Literal["ask", "edits", "all"]
 
-PROTECTED = frozenset({".git", ".ferrule"})
 DESTROYS = frozenset({"rm", "mv", "rmdir", "shred", "unlink", "chmod", "chown", "chgrp", "truncate", "rsync"})
 MOST_FLAGS = 3
 
@@ -41,7 +45,7 @@ MOST_FLAGS = 3
 class Policy(Struct, frozen=True):
     """What the person allows. `root` and `extra` are the workspace, absolute and free of links; `home` stands for `~`.
 
-    `read_only`: no tool writes anything, whatever else is allowed.
+    `read_only`: no tool writes anything, whatever else is allowed. `ignores` gives what the ignore files say right now.
     """
 
     root: str
@@ -51,6 +55,7 @@ class Policy(Struct, frozen=True):
     deny: tuple[Rule, ...] = ()
     home: str = os.sep
     read_only: bool = False
+    ignores: Callable[[], Ignores] | None = None
 
     @property
     def bases(self) -> tuple[str, ...]:
@@ -80,6 +85,9 @@ class _Finding(NamedTuple):
 def decide(actions: tuple[Action, ...], policy: Policy) -> Decision:
     """The strictest verdict over all actions. The first `execute` path, if any, is the folder that the command starts in."""
     read = tuple((action, _parsed(action, policy)) for action in actions)
+    ignored = _ignored(read, policy)
+    if ignored is not None:
+        return Decision("deny", ignored)
     findings = _judge(read, policy)
     if not findings:
         return Decision("allow")
@@ -96,6 +104,20 @@ def _parsed(action: Action, policy: Policy) -> Line | None:
     if action.kind != "execute":
         return None
     return parse(action.command, action.paths[0] if action.paths else policy.root, policy.home)
+
+
+def _ignored(read: _Read, policy: Policy) -> str | None:
+    """No rule and no approval allows what an ignore file means: the person changes that file."""
+    if policy.ignores is None:
+        return None
+    ignores = policy.ignores()
+    for action, line in read:
+        for path in action.paths:
+            if (why := ignores.ignored(os.fsdecode(unspell(path)))) is not None:
+                return f"{_relative(path, policy)} {why}"
+        if line is not None and (said := hidden(line, action.command, policy.home, ignores)) is not None:
+            return said
+    return None
 
 
 def _judge(read: _Read, policy: Policy) -> list[_Finding]:
@@ -179,26 +201,22 @@ def _outside(kind: Literal["read", "write"], spot: Spot, policy: Policy, command
 
 
 def _protected(spot: Spot, policy: Policy, holds: bool = False) -> list[_Finding]:
-    """What decides about Ferrule and git asks always, unless a rule names it. `holds`: a folder above it counts, too."""
+    """What decides how things run asks always, unless a rule names it. `holds`: a folder above it counts, too."""
     path = spot.path
     if path is None:
         return []
     home = next((each for each in policy.bases if inside(path, (each,))), None)
-    below = os.path.relpath(path, home).split(os.sep) if home else []
-    at = next((at for at, name in enumerate(below) if name.lower() in PROTECTED), None)
-    if at is None:
-        above = next((name for name in sorted(PROTECTED) if holds and os.path.lexists(os.path.join(path, name))), None)
-        if above is None:
-            return []
-        return [_Finding("ask", f"{spot.text} holds {above}.", ("--allow execute",))]
-    assert home is not None
-    guarded = os.path.join(home, *below[: at + 1])
+    found = guards(path, home) if home else None
+    if found is None:
+        above = held(path) if holds else None
+        return [_Finding("ask", f"{spot.text} holds {above}.", ("--allow execute",))] if above else []
+    guarded, what = found
     for rule in policy.allow:
-        literal = rule.kind == "write" and rule.pattern and any(part.lower() in PROTECTED for part in rule.pattern.split("/"))
-        if literal and path_allowed(rule, path, policy.root, policy.home):
+        if rule.kind == "write" and named_by(rule) and path_allowed(rule, path, policy.root, policy.home):
             return []
-    flag = _allow("write:" + exact_path(_relative(guarded, policy)) + "/**")
-    return [_Finding("ask", f"{spot.text} decides how git or Ferrule works.", (flag,))]
+    whole = "" if guarded == path and not os.path.isdir(path) else "/**"
+    flag = _allow("write:" + exact_path(_relative(guarded, policy)) + whole)
+    return [_Finding("ask", f"{spot.text} decides {what}.", (flag,))]
 
 
 def _command(line: Line, command: str, policy: Policy) -> list[_Finding]:
@@ -232,8 +250,8 @@ def _part(part: Part, rules: list[Rule], policy: Policy, alone: bool) -> list[_F
     for spot in spots(part, policy.home):
         findings += _denied_path(kinds, spot, policy)
         findings += _outside("read" if reads else "write", spot, policy, command=True)
-        if not reads:
-            findings += _guarded(part, spot, policy)
+    if not reads:
+        findings += _guarded(part, policy)
     for redirect in part.redirects:
         for spot in target(redirect, part, policy.home):
             if spot.path is None or spot.prefix:
@@ -243,8 +261,16 @@ def _part(part: Part, rules: list[Rule], policy: Policy, alone: bool) -> list[_F
     return findings
 
 
-def _guarded(part: Part, spot: Spot, policy: Policy) -> list[_Finding]:
-    return _protected(spot, policy, holds=_destroys(part) and not policy.allows("execute"))
+def _guarded(part: Part, policy: Policy) -> list[_Finding]:
+    """Of what a command that may write names, that which needs an approval of its own."""
+    holds = _destroys(part) and not policy.allows("execute")
+    findings: list[_Finding] = []
+    written, uncertain = writes(part, policy.home)
+    for spot in written:
+        findings += _protected(spot, policy, holds)
+    if uncertain and not policy.allows("execute"):
+        findings.append(_Finding("ask", f"`{uncertain}` matches more files than can be looked at.", ("--allow execute",)))
+    return findings
 
 
 def _destroys(part: Part) -> bool:

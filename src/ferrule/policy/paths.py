@@ -66,7 +66,7 @@ def spots(part: Part, home: str) -> list[Spot]:
         found.extend(_located(first, part.folders, home, False))
     if name in SPEAKS:
         return found
-    skipped = _not_paths(name, part.words)
+    skipped = not_paths(name, part.words)
     for at, word in enumerate(part.words[1:], start=1):
         if at in skipped:
             if name == "sed":
@@ -157,7 +157,7 @@ def _real(path: str, glob: bool) -> str:
     return os.path.realpath(folder + slash).rstrip("/") + "/" + rest
 
 
-def _not_paths(name: str, words: tuple[Word, ...]) -> set[int]:
+def not_paths(name: str, words: tuple[Word, ...]) -> set[int]:
     """Positions of patterns, programs and messages."""
     skipped: set[int] = set()
     if name == "git":

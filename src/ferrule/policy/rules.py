@@ -187,7 +187,7 @@ def _forms(part: Part) -> list[tuple[Word, ...]]:
     short = (Word(base(name), (base(name),)), *words[1:]) if "/" in name else words
     forms = [words, short]
     if base(name) == "git":
-        forms.append((short[0], *_after_git_options(words[1:])))
+        forms.append((short[0], *after_git_options(words[1:])))
     if base(name) in LAUNCHERS:
         split = [
             Word(piece, (piece,)) if word.value is not None else word for word in words for piece in (word.text.split() or [""])
@@ -196,7 +196,7 @@ def _forms(part: Part) -> list[tuple[Word, ...]]:
     return forms
 
 
-def _after_git_options(words: tuple[Word, ...]) -> tuple[Word, ...]:
+def after_git_options(words: tuple[Word, ...]) -> tuple[Word, ...]:
     at = 0
     while at < len(words) and words[at].text.startswith("-"):
         at += 2 if words[at].text in ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env") else 1

@@ -165,7 +165,7 @@ def _place(options: TaskOptions) -> Place:
         if not folder.is_dir():
             raise UsageError(f"{folder} is not a folder.")
         folders.append(folder.resolve())
-    return Place(folders[0], tuple(folders[1:]))
+    return Place(folders[0], tuple(folders[1:]), options.config.ignore.show)
 
 
 def _policy(config: Config, place: Place) -> Policy:
@@ -177,6 +177,7 @@ def _policy(config: Config, place: Place) -> Policy:
         extra=tuple(str(folder) for folder in place.extra),
         home=str(Path.home()),
         read_only=config.sandbox.mode != "off" and config.sandbox.access == "read-only",
+        ignores=place.guard,
     )
 
 

@@ -13,7 +13,7 @@ from ferrule.types.errors import Hidden, ToolError
 from ferrule.types.messages import ToolCall, ToolResult
 from ferrule.types.names import spell, unspell
 from ferrule.types.tools import Action, Effect, ToolOutput
-from ferrule.workspace.ignoring.look import Look
+from ferrule.workspace.ignoring.guard import Guard
 
 
 class Place(Struct, frozen=True):
@@ -39,7 +39,8 @@ class Place(Struct, frozen=True):
     def resolve(self, path: str) -> Path:
         """As `locate`, for what a tool is to touch. Raises Hidden for what an ignore file means, whichever way it is reached."""
         located = self.locate(path)
-        why = self.ignored(str(self._absolute(path))) or self.ignored(str(located))
+        guard = self.guard()
+        why = guard.ignored(str(self._absolute(path))) or guard.ignored(str(located))
         if why is not None:
             raise Hidden(f"{path} {why}", str(located))
         return located
@@ -47,18 +48,9 @@ class Place(Struct, frozen=True):
     def _absolute(self, path: str) -> Path:
         return self.root / Path(os.fsdecode(unspell(path))).expanduser()
 
-    def ignored(self, path: str) -> str | None:
-        """Why no tool may touch an absolute path or what it leads to, told so that it follows the path's name; None where it may.
-
-        Raises OSError for links in a circle.
-        """
-        why = Look().through(path)
-        if why is None:
-            return None
-        file = self.shown(Path(why.file))
-        if why.trouble:
-            return f"counts as ignored: {file} {why.trouble}, so everything below its folder does."
-        return f"is ignored by {file}, line {why.line}: `{why.pattern}`."
+    def guard(self) -> Guard:
+        """What ignore files keep tools away from, as they are right now."""
+        return Guard(self.root)
 
     def holds(self, path: Path) -> bool:
         """Whether a resolved path lies in the workspace."""

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from .ignoring.guard import Guard
+
 LISTED = 5_000
 SUGGESTED = 3
 
@@ -15,7 +17,8 @@ def near_names(path: Path, root: Path) -> tuple[Path, ...]:
     while not folder.is_dir() and folder != folder.parent:
         folder, missing = folder.parent, folder.name
     try:
-        names = sorted(child.name for child in folder.iterdir())[:LISTED]
+        guard = Guard(root)
+        names = sorted(child.name for child in folder.iterdir() if guard.ignored(str(child)) is None)[:LISTED]
     except OSError:
         names = []
     folded = {name.casefold(): name for name in names}

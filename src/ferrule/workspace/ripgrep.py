@@ -3,6 +3,7 @@
 import os
 import sys
 from base64 import b64decode
+from collections.abc import Callable
 from pathlib import Path
 
 import msgspec
@@ -42,9 +43,10 @@ def arguments(program: str, regex: str, target: str, file_pattern: str | None) -
 
 
 class Answer:
-    """What ripgrep printed so far; `full` once there are more matches than will be shown."""
+    """What ripgrep printed so far; `full` once there are more matches than will be shown. Of files not to `keep`, nothing."""
 
-    def __init__(self) -> None:
+    def __init__(self, keep: Callable[[bytes], bool] = lambda path: True) -> None:
+        self._keep = keep
         self.files: dict[bytes, list[Hit]] = {}
         self.matches = 0
         self.full = False
@@ -87,7 +89,7 @@ class Answer:
             return
         event = msgspec.json.decode(line, type=_Event)
         if event.type == "begin" and event.data.path:
-            self._current = event.data.path.raw
+            self._current = event.data.path.raw if self._keep(event.data.path.raw) else None
         elif event.type in ("match", "context"):
             self._lines(event.data, event.type == "match")
 

@@ -68,10 +68,25 @@ class Sandbox(Struct, frozen=True, forbid_unknown_fields=True):
     show: tuple[str, ...] = ()
 
 
+class Ignore(Struct, frozen=True, forbid_unknown_fields=True):
+    """`ignore.show`: listings name what `.ferruleignore` and `.rooignore` keep tools away from, with a lock."""
+
+    show: bool = False
+
+
 class Prompt(Struct, frozen=True, forbid_unknown_fields=True):
     """`prompt.append`: text added to the end of the system prompt."""
 
     append: str = ""
+
+
+class Search(Struct, frozen=True, forbid_unknown_fields=True):
+    """`codebase_search` finds by words; with the URL and the model of a server that speaks OpenAI's embeddings dialect, also by
+    meaning: pieces of the code are sent there."""
+
+    embeddings_url: str | None = None
+    embeddings_model: str | None = None
+    embeddings_key_env: str | None = None
 
 
 class Timeouts(Struct, frozen=True, forbid_unknown_fields=True):
@@ -102,5 +117,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     hooks: tuple[Hook, ...] = ()
     env: Environment = Environment()
     sandbox: Sandbox = Sandbox()
+    ignore: Ignore = Ignore()
     prompt: Prompt = Prompt()
+    search: Search = Search()
     endpoints: Mapping[str, EndpointConfig] = {}

@@ -17,6 +17,7 @@ from .read_file import missing
 
 LISTED = 200
 WALKED = 100_000
+LOCK = "\N{LOCK}"
 
 
 class ListFiles(Struct, frozen=True):
@@ -28,7 +29,7 @@ def list_files() -> Tool:
     return Tool(
         name="list_files",
         description=f"List a folder, at most {LISTED} entries, those nearest the top first. Folders end with `/`. Ignored files "
-        "are left out.",
+        f"are left out, or marked {LOCK} where no tool may touch them.",
         params=ListFiles,
         effect=Effect.READ,
         actions=_actions,
@@ -53,7 +54,7 @@ async def _run(params: ListFiles, context: ToolContext) -> ToolOutput:
         next(path.iterdir(), None)
     except OSError as problem:
         raise ToolError(f"Cannot list {shown}: {problem.strerror}.") from problem
-    entries = await asyncio.to_thread(walk, path, None if params.recursive else 1, WALKED)
+    entries = await asyncio.to_thread(walk, path, None if params.recursive else 1, WALKED, context.place.show_ignored)
     return ok(_render(shown, path, entries, context.place))
 
 
@@ -69,6 +70,8 @@ def _render(shown: str, path: Path, entries: list[Entry], place: Place) -> str:
 
 
 def _line(entry: Entry, place: Place) -> str:
+    if entry.locked:
+        return f"{LOCK} {place.shown(entry.path)}{'/' if entry.folder else ''}"
     if entry.target is not None:
         return f"{place.shown(entry.path)} -> {spell(entry.target)}"
     return place.shown(entry.path) + ("/" if entry.folder else "")

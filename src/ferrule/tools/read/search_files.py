@@ -58,7 +58,9 @@ async def _run(params: SearchFiles, context: ToolContext) -> ToolOutput:
     base = path if path.is_dir() else path.parent
     target = "./" if path.is_dir() else f"./{path.name}"
     argv = arguments(program, params.regex, target, params.file_pattern)
-    answer, ended = await _ask(Command(argv, str(base), context.environment, TIMEOUT, own=True), context)
+    guard = context.place.guard()
+    answer = Answer(lambda found: guard.ignored(str(base / os.fsdecode(found))) is None)
+    ended = await _ask(Command(argv, str(base), context.environment, TIMEOUT, own=True), context, answer)
     if ended is not None and (ended.error or ended.signal is not None or ended.exit_code not in (0, 1)) and not ended.timed_out:
         said = answer.complaint or ended.error or f"it ended with code {ended.exit_code}"
         if ended.error or not answer.matches:
@@ -66,9 +68,8 @@ async def _run(params: SearchFiles, context: ToolContext) -> ToolOutput:
     return ok(_render(answer, ended, base, params, context.place))
 
 
-async def _ask(command: Command, context: ToolContext) -> tuple[Answer, Ended | None]:
-    """The answer, and how ripgrep ended; None when it was stopped because there are enough results."""
-    answer = Answer()
+async def _ask(command: Command, context: ToolContext, answer: Answer) -> Ended | None:
+    """Fills the answer. How ripgrep ended; None when it was stopped because there are enough results."""
 
     def receive(data: bytes) -> None:
         answer.feed(data)
@@ -82,9 +83,9 @@ async def _ask(command: Command, context: ToolContext) -> tuple[Answer, Ended | 
         task = asyncio.current_task()
         if not answer.full or (task is not None and task.cancelling()):
             raise
-        return answer, None
+        return None
     answer.finish()
-    return answer, ended
+    return ended
 
 
 def _render(answer: Answer, ended: Ended | None, base: Path, params: SearchFiles, place: Place) -> str:

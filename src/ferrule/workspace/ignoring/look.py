@@ -9,6 +9,7 @@ import os.path
 from .rules import Ignored, Rules, rules_of
 
 MOST_LINKS = 1_000
+WITHIN = 50_000
 
 
 class Look:
@@ -38,6 +39,33 @@ class Look:
         """
         return next((why for place in ways(path) if (why := self.at(place))), None)
 
+    def within(self, folder: str, most: int = WITHIN) -> Ignored | None:
+        """Something ignored that lies below a folder, found without following links.
+
+        Where rules hold and `most` entries do not settle it, that counts as found.
+        """
+        pending, seen, rules = [folder], 0, False
+        while pending:
+            place = pending.pop()
+            below = self._below(place)
+            if isinstance(below, Ignored):
+                return below
+            rules = rules or bool(below)
+            for entry in _entries(place):
+                directory = entry.is_dir(follow_symlinks=False)
+                if below and (why := self.at(entry.path, entry.is_dir())) is not None:
+                    return why
+                if directory and entry.name != ".git":
+                    pending.append(entry.path)
+                seen += 1
+            if seen > most:
+                return (
+                    Ignored(folder, trouble=f"holds more than {most} entries, too many to look for what is ignored")
+                    if rules
+                    else None
+                )
+        return None
+
     def _below(self, folder: str) -> Ignored | tuple[Rules, ...]:
         """What holds for the entries of a folder."""
         pending = []
@@ -63,6 +91,14 @@ class Look:
         if isinstance(own, Ignored) or isinstance(above, Ignored):
             return own if isinstance(own, Ignored) else above
         return above if own is None else (*above, own)
+
+
+def _entries(folder: str) -> list["os.DirEntry[str]"]:
+    try:
+        with os.scandir(folder) as found:
+            return list(found)
+    except OSError:
+        return []
 
 
 def ways(path: str) -> list[str]:
