@@ -47,7 +47,7 @@ def fit_endings(new: str, region: str, around: str) -> str:
 
 
 def aligned(old: Sequence[str], new: Sequence[str]) -> dict[int, int]:
-    """Which items of `new` are which of `old`, by position: equal ones at both ends, and those that a comparison pairs between."""
+    """Positions in `new` with those in `old` of the same items: at both ends, and where a comparison pairs them between."""
     head, tail = shared(old, new)
     pairs = {number: number for number in range(head)}
     pairs |= {len(new) - number: len(old) - number for number in range(1, tail + 1)}

@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import hashlib
+import io
 import os
 import stat
 from collections.abc import Callable, Iterable
@@ -57,10 +58,7 @@ def replace(path: Path, content: bytes, seen: Seen) -> str:
 
     Raises ToolError also when the file is write-protected.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    before = _stat(path)
-    if before is not None and not before.st_mode & 0o222:
-        raise ToolError(f"it is write-protected (mode {stat.S_IMODE(before.st_mode):o}); nothing was written")
+    refuse_protected(path)
     put(path, lambda: (content,), seen)
     return hashlib.sha256(content).hexdigest()
 
@@ -69,59 +67,83 @@ def put(path: Path, content: Content, seen: Seen, mode: int | None = None) -> No
     """Make `content` the content of `path`, durably.
 
     Atomic through a temporary file in the same folder; mode bits (unless `mode` gives them), owner and extended attributes are
-    taken over. Written in place is what this would break: a file with several hard links, of another owner, mounted by itself, or
-    in a folder that takes no new file. Folders that are missing are made.
+    taken over. Written in place is what this would break (`bound`): then a disk that refuses gets the old content back, where
+    that was `seen`. Folders that are missing are made.
     Raises ToolError when the file is not as it was `seen` any more, OSError when the disk refuses.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    before = _stat(path)
-    if before is not None and _bound(path, before):
-        _refuse_changed(path, seen)
-        _write_in_place(path, content, mode)
-    else:
-        _write_beside(path, content, seen, before, mode)
-
-
-def _write_beside(path: Path, content: Content, seen: Seen, before: os.stat_result | None, mode: int | None) -> None:
-    temporary, fd = _temporary(path)
+    if bound(path):
+        refuse_changed(path, seen)
+        write_in_place(path, content, seen, mode)
+        return
+    temporary = stage(path, content, path, mode)
     try:
-        with os.fdopen(fd, "wb") as file:
-            file.writelines(content())
-            if before is not None:
-                _take_over(path, fd, before)
-            if mode is not None:
-                os.fchmod(fd, mode)
-            file.flush()
-            os.fsync(fd)
-        _refuse_changed(path, seen)
-        _move(temporary, path, content, mode)
+        refuse_changed(path, seen)
+        _move(temporary, path, content, seen, mode)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
 
 
-def _bound(path: Path, before: os.stat_result) -> bool:
-    """Whether another file in its place would not be the same to everybody."""
+def stage(path: Path, content: Content, like: Path, mode: int | None) -> Path:
+    """A new, complete and durable file in the folder of `path`, ready to take its place.
+
+    Owner, mode bits and extended attributes are those of `like` where that exists; `mode` overrides its bits. Raises OSError.
+    """
+    temporary, fd = _temporary(path)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.writelines(content())
+            if (before := _stat(like)) is not None:
+                _take_over(like, fd, before)
+            if mode is not None:
+                os.fchmod(fd, mode)
+            file.flush()
+            os.fsync(fd)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return temporary
+
+
+def bound(path: Path) -> bool:
+    """Whether another file in its place would not be the same to everybody: it has several hard links, another owner, or stands
+    in a folder that takes no new file."""
+    before = _stat(path)
+    if before is None:
+        return False
     foreign = os.geteuid() not in (0, before.st_uid)
     return before.st_nlink > 1 or foreign or not os.access(path.parent, os.W_OK)
 
 
-def _move(temporary: Path, path: Path, content: Content, mode: int | None) -> None:
+def refuse_protected(path: Path) -> None:
+    """Raises ToolError for a file without any write bit: somebody took them away on purpose."""
+    before = _stat(path)
+    if before is not None and not before.st_mode & 0o222:
+        raise ToolError(f"it is write-protected (mode {stat.S_IMODE(before.st_mode):o}); nothing was written")
+
+
+def _move(temporary: Path, path: Path, content: Content, seen: Seen, mode: int | None) -> None:
     try:
         temporary.replace(path)
     except OSError as problem:
         if problem.errno != errno.EBUSY:  # a single file mounted into a container
             raise
-        _write_in_place(path, content, mode)
+        write_in_place(path, content, seen, mode)
         temporary.unlink()
+
+
+def spare(path: Path) -> Path:
+    """A name in the folder of `path` that nobody uses."""
+    return path.parent / f".ferrule-{os.urandom(8).hex()}.tmp"
 
 
 def _temporary(path: Path) -> tuple[Path, int]:
     """A new file in the folder of `path`, with the mode that any new file gets."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
     while True:
-        candidate = path.parent / f".ferrule-{os.urandom(8).hex()}.tmp"
+        candidate = spare(path)
         with contextlib.suppress(FileExistsError):
             return candidate, os.open(candidate, flags, 0o666)
 
@@ -139,18 +161,32 @@ def _take_over(path: Path, fd: int, before: os.stat_result) -> None:
                 os.setxattr(fd, name, os.getxattr(path, name))
 
 
-def _write_in_place(path: Path, content: Content, mode: int | None) -> None:
+def write_in_place(path: Path, content: Content, seen: Seen, mode: int | None) -> None:
+    """What is longer is written before what is shorter is cut off, so that the old content still finds its room."""
     fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
-    with os.fdopen(fd, "wb") as file:
-        file.writelines(content())
-        file.truncate()
+    with os.fdopen(fd, "wb", buffering=0) as file:
+        try:
+            _overwrite(file, content())
+        except OSError:
+            if seen.content is not None:
+                _overwrite(file, (seen.content,))
+            raise
         if mode is not None:
             os.fchmod(fd, mode)
-        file.flush()
-        os.fsync(fd)
 
 
-def _refuse_changed(path: Path, seen: Seen) -> None:
+def _overwrite(file: io.FileIO, pieces: Iterable[bytes]) -> None:
+    file.seek(0)
+    for piece in pieces:
+        rest = memoryview(piece)
+        while rest:
+            rest = rest[file.write(rest) :]
+    file.truncate()
+    os.fsync(file.fileno())
+
+
+def refuse_changed(path: Path, seen: Seen) -> None:
+    """Raises ToolError when what stands at the path is not what was seen there."""
     now = _stat(path)
     if (None if now is None else version(now)) != seen.version:
         raise ToolError("it was changed by somebody else in the meantime; read it again; nothing was written")
