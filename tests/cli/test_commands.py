@@ -168,6 +168,7 @@ def test_settings_are_shown_with_their_origins(shell: Shell) -> None:
         "sandbox.network = false          # default\n"
         'sandbox.access = "read-write"    # default\n'
         "sandbox.show = []                # default\n"
+        "ignore.show = false              # default\n"
         'prompt.append = ""               # default\n',
         f"ferrule: {note}\n",
     )

@@ -191,6 +191,7 @@ def test_every_key_has_a_variable_of_its_own() -> None:
         "FERRULE_SANDBOX_NETWORK",
         "FERRULE_SANDBOX_ACCESS",
         "FERRULE_SANDBOX_SHOW",
+        "FERRULE_IGNORE_SHOW",
         "FERRULE_PROMPT_APPEND",
     ]
 

@@ -42,6 +42,7 @@ def test_rows_hold_every_value_with_its_origin_and_no_secret(tmp_path: Path) -> 
         Row("sandbox.network", False, "default"),
         Row("sandbox.access", "read-write", "default"),
         Row("sandbox.show", (), "default"),
+        Row("ignore.show", False, "default"),
         Row("prompt.append", "", "default"),
         Row("endpoints.proxy.dialect", "anthropic", f"{file}:4"),
         Row("endpoints.proxy.base_url", "https://…@proxy.test/v1?…", f"{file}:5"),
@@ -77,5 +78,6 @@ def test_lines_read_as_toml_with_the_origin_as_comment(tmp_path: Path) -> None:
         "sandbox.network = false          # default",
         'sandbox.access = "read-write"    # default',
         "sandbox.show = []                # default",
+        "ignore.show = false              # default",
         'prompt.append = ""               # default',
     )
