@@ -213,7 +213,7 @@ WRONG_FILES = {
     'verify_timeout = "soon"': '{user}:1: verify_timeout must be a time above 0 such as 90, 90s, 10m or 2h, not "soon"',
     'allow = ["run:x"]': (
         "{user}:1: allow: The rule `run:x` names no kind of action: a rule is KIND or KIND:PATTERN, such as `write:src/**`, "
-        "`execute:git status *` or `execute:pytest`. Kinds are read, write, execute, network, ask."
+        "`execute:git status *` or `execute:pytest`. Kinds are read, write, execute, network, mcp, ask."
     ),
     "limits = 3": "{user}:1: limits must be a table, written [limits]",
     "endpoints = 3": "{user}:1: endpoints must be a table, written [endpoints.NAME]",

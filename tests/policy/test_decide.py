@@ -232,3 +232,13 @@ def test_where_nothing_is_written_no_rule_and_no_approval_allows_it(policy: Poli
     denied = decide((writing(held, "src/a.py"),), held)
     assert (denied.verdict, denied.flag, "sandbox.access" in denied.reason) == ("deny", "", True)
     assert decide((reading(held, "src/a.py"),), held) == Decision("allow")
+
+
+def test_a_tool_of_a_server_is_asked_and_the_named_flag_allows_it(policy: Policy) -> None:
+    call = (Action("mcp", command="files/write"),)
+    decision = decide(call, policy)
+    assert decision == Decision("ask", "Calling files/write needs approval.", "--allow mcp:files/write")
+    assert decide(call, with_flag(policy, decision.flag)) == Decision("allow")
+    assert decide(call, replace(policy, approve="edits")).verdict == "ask"
+    assert decide(call, replace(policy, approve="all")) == Decision("allow")
+    assert decide(call, with_rules(policy, allow=("mcp",), deny=("mcp:files/*",))).verdict == "deny"

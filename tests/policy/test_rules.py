@@ -1,6 +1,6 @@
 import pytest
 
-from ferrule.policy.rules import Rule, command_allowed, command_denied, parse_rule, path_allowed, path_denied
+from ferrule.policy.rules import Rule, about, command_allowed, command_denied, parse_rule, path_allowed, path_denied
 from ferrule.policy.shell import parse
 from ferrule.types.errors import UsageError
 
@@ -158,3 +158,24 @@ def test_an_allow_rule_for_commands(rule: str, command: str, allowed: bool) -> N
 )
 def test_a_deny_rule_for_commands(rule: str, command: str, match: str) -> None:
     assert command_denied(parse_rule(f"execute:{rule}"), parse(command, ROOT, HOME).parts[0]) == match
+
+
+@pytest.mark.parametrize(
+    ("rule", "tool", "about_it"),
+    [
+        ("mcp", "files/read", True),
+        ("mcp:files/read", "files/read", True),
+        ("mcp:files/read", "files/read_all", False),
+        ("mcp:files/*", "files/read", True),
+        ("mcp:files/*", "files2/read", False),
+        ("mcp:files/*", "file/s/read", False),
+    ],
+)
+def test_a_rule_for_tools_of_servers(rule: str, tool: str, about_it: bool) -> None:
+    assert about(parse_rule(rule), tool) is about_it
+
+
+@pytest.mark.parametrize("rule", ["mcp:files", "mcp:*/read", "mcp:files/", "mcp:/read", "mcp:files/re*", "mcp:fi les/read"])
+def test_a_rule_for_servers_that_names_no_tool_is_refused(rule: str) -> None:
+    with pytest.raises(UsageError, match=r"mcp:SERVER/TOOL|no pattern"):
+        parse_rule(rule)

@@ -21,6 +21,7 @@ from .paths import Spot, inside, spots, target
 from .protected import guards, held, named_by
 from .rules import (
     Rule,
+    about,
     command_allowed,
     command_denied,
     exact_path,
@@ -133,20 +134,21 @@ def _judge(read: _Read, policy: Policy) -> list[_Finding]:
                 findings += _command(line or Line(()), action.command, policy)
                 for path in action.paths[:1]:
                     findings += _outside("read", Spot(path, path), policy)
-            case "network" | "ask":
+            case "network" | "mcp" | "ask":
                 findings += _other(action, policy)
     return findings
 
 
 def _other(action: Action, policy: Policy) -> list[_Finding]:
     for rule in policy.deny:
-        if rule.kind == action.kind and (rule.pattern is None or rule.pattern == action.command):
+        if rule.kind == action.kind and about(rule, action.command):
             return [_Finding("deny", f"The rule `{rule}` denies it.")]
-    named = any(rule.kind == action.kind and rule.pattern in (None, action.command) for rule in policy.allow)
+    named = any(rule.kind == action.kind and about(rule, action.command) for rule in policy.allow)
     if action.kind == "ask" or named or policy.approve == "all":
         return []
-    narrow = _allow(f"network:{action.command}" if action.command else "network")
-    return [_Finding("ask", f"Reaching {action.command or 'the network'} needs approval.", (narrow, "--approve all"))]
+    narrow = _allow(f"{action.kind}:{action.command}" if action.command else action.kind)
+    doing = f"Calling {action.command}" if action.kind == "mcp" else f"Reaching {action.command or 'the network'}"
+    return [_Finding("ask", f"{doing} needs approval.", (narrow, "--approve all"))]
 
 
 def _file(kind: Literal["read", "write"], spot: Spot, policy: Policy) -> list[_Finding]:

@@ -2,7 +2,7 @@
 
 Path patterns (`read`, `write`) are globs relative to the workspace, or absolute, or below `~/`: `*` stays within a name, `**`
 crosses folders, and `dir/**` means `dir` too. Command patterns (`execute`) are words as in a shell: exactly these words, or, with
-a `*` at the end, these words and any further ones.
+a `*` at the end, these words and any further ones. Tools of servers (`mcp`) are `server/tool`; `server/*` are all of one.
 """
 
 # Paths are text here: os.path is several times faster than pathlib on the way of every command.
@@ -57,7 +57,18 @@ def parse_rule(text: str) -> Rule:
         raise UsageError(f"The rule `{text}` has a pattern, but questions are allowed or denied as a whole: write `ask`.")
     if kind in ("read", "write") and ".." in pattern.split("/"):
         raise UsageError(f"The rule `{text}` climbs with `..`: write the folder relative to the workspace, or from `/`.")
+    if kind == "mcp" and re.fullmatch(r"[^*/\s]+/(\*|[^*\s]+)", pattern) is None:
+        raise UsageError(
+            f"The rule `{text}` names no tool of a server: write `mcp:SERVER/TOOL`, or `mcp:SERVER/*` for all of them."
+        )
     return Rule(matching[kind], pattern)
+
+
+def about(rule: Rule, target: str) -> bool:
+    """Whether a rule of its kind is about what a `network`, `mcp` or `ask` action names."""
+    if rule.pattern is None or rule.pattern == target:
+        return True
+    return rule.kind == "mcp" and rule.pattern.endswith("/*") and target.startswith(rule.pattern[:-1])
 
 
 def _command_rule(text: str, pattern: str) -> Rule:

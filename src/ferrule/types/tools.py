@@ -23,13 +23,14 @@ class Effect(StrEnum):
         return self in (Effect.READ, Effect.IDEMPOTENT)
 
 
-ActionKind = Literal["read", "write", "execute", "network", "ask"]
+ActionKind = Literal["read", "write", "execute", "network", "mcp", "ask"]
 
 
 class Action(Struct, frozen=True):
     """One thing that a call would do.
 
-    `paths` are absolute, with links resolved; `command` is the whole command line of an `execute`, which policy parses.
+    `paths` are absolute, with links resolved; `command` is the whole command line of an `execute`, which policy parses, what a
+    `network` reaches, and of an `mcp` the server and its tool, `server/tool`.
     """
 
     kind: ActionKind
