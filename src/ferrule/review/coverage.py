@@ -38,7 +38,7 @@ def coverage(subject: Subject, messages: Sequence[Message], by_checks: bool) -> 
         reads = list(_reads(diff_tool(subject.comparison.diff), messages))
         files = (_seen(subject, shown, reads) if shown.path in subject.rest else shown for shown in subject.shown)
     notes = tuple(" ".join(note.split()) for note in subject.comparison.diff.notes)
-    return Coverage(tuple(files), last_checks(messages), notes)
+    return Coverage((*files, *subject.ignored), last_checks(messages), notes)
 
 
 def replaced(shown: Shown, rest: Place | None) -> Shown:

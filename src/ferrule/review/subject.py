@@ -1,22 +1,26 @@
 """What is reviewed: a comparison of two trees, which of its files are looked at, and how much of them is shown."""
 
 import asyncio
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ferrule.context.secrets import Mask
 from ferrule.tools.checks.text import named
+from ferrule.types.names import unspell
 from ferrule.types.records import Reviewed
 from ferrule.workspace.checkers.subject import Subject as Checked
 from ferrule.workspace.checkers.subject import subject as checked
-from ferrule.workspace.diff.model import SUBMODULE, File, Hunk, Line, LineKind
+from ferrule.workspace.diff.model import SUBMODULE, Diff, File, Hunk, Line, LineKind
 from ferrule.workspace.git import changes
 from ferrule.workspace.git.changes import Comparison
 from ferrule.workspace.git.repository import Git
+from ferrule.workspace.ignoring.guard import Guard
 
 from .generated import ATTRIBUTES, why_not_by_hand
 from .hiding import secrets_mask
@@ -70,7 +74,8 @@ class Part(Struct, frozen=True):
 @dataclass(frozen=True)
 class Subject:
     """`text` is the diff as far as it is shown, without the values of secrets, which `mask` replaces; `rest` tells where the
-    part of a file begins that is not shown; `checked` is what the checkers are given.
+    part of a file begins that is not shown; `checked` is what the checkers are given; `ignored` are changed files that ignore
+    files keep from all of them, the reviewer included.
     """
 
     comparison: Comparison
@@ -80,6 +85,7 @@ class Subject:
     rest: Mapping[str, Place]
     checked: Checked
     mask: Mask
+    ignored: tuple[Shown, ...] = ()
 
     @property
     def title(self) -> str:
@@ -116,7 +122,7 @@ async def compare(git: Git, wanted: Wanted) -> Comparison:
 
 async def look(git: Git, wanted: Wanted) -> Subject:
     """Raises UsageError as `compare` does."""
-    comparison = await compare(git, wanted)
+    comparison, ignored = without_ignored(await compare(git, wanted), Guard(await git.top()))
     files = comparison.diff.files
     heads = await git.contents(
         [id for file in files if (id := file.blob("RIGHT")) is not None and not file.symlink], CONTENT_BYTES
@@ -130,7 +136,23 @@ async def look(git: Git, wanted: Wanted) -> Subject:
     shown, text, rest = show(files, reasons)
     to_check = await checked(git, comparison, reasons)
     mask = await asyncio.to_thread(secrets_mask, files, to_check.files)
-    return Subject(comparison, wanted, shown, mask.text(text), rest, to_check, mask)
+    return Subject(comparison, wanted, shown, mask.text(text), rest, to_check, mask, ignored)
+
+
+def without_ignored(comparison: Comparison, guard: Guard) -> tuple[Comparison, tuple[Shown, ...]]:
+    """A comparison in which no file is left that an ignore file means, by its old or its new name, and what became of those."""
+    why = {file.path: said for file in comparison.diff.files if (said := _ignored(file, guard)) is not None}
+    if not why:
+        return comparison, ()
+    kept = tuple(file for file in comparison.diff.files if file.path not in why)
+    note = f"{len(why)} changed file{' is' if len(why) == 1 else 's are'} ignored and not looked at."
+    diff = Diff(kept, (*comparison.diff.notes, note))
+    return replace(comparison, diff=diff), tuple(Shown(path, "skipped", said) for path, said in why.items())
+
+
+def _ignored(file: File, guard: Guard) -> str | None:
+    names = dict.fromkeys(name for name in (file.new_path, file.old_path) if name is not None)
+    return next((why for name in names if (why := guard.ignored(str(guard.root / os.fsdecode(unspell(name)))))), None)
 
 
 def show(files: Sequence[File], reasons: Mapping[str, str]) -> tuple[tuple[Shown, ...], str, dict[str, Place]]:

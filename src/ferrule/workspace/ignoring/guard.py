@@ -13,7 +13,7 @@ class Guard:
     """As things are when it is made; for one call. Files are named relative to `root` where they lie below it."""
 
     def __init__(self, root: Path) -> None:
-        self._root = root
+        self.root = root
         self._look = Look()
 
     def ignored(self, path: str) -> str | None:
@@ -31,7 +31,7 @@ class Guard:
 
     def _told(self, why: Ignored, verb: str) -> str:
         path = Path(why.file)
-        file = spell(str(path.relative_to(self._root) if path.is_relative_to(self._root) else path))
+        file = spell(str(path.relative_to(self.root) if path.is_relative_to(self.root) else path))
         if why.trouble:
             return f"{verb} taken for ignored: {file} {why.trouble}."
         return f"{verb} ignored by {file}, line {why.line}: `{why.pattern}`."
