@@ -80,12 +80,19 @@ class ToolContext(Struct, frozen=True):
     turn: Turn = field(default_factory=Turn)
 
 
+class Given(Struct, frozen=True):
+    """The arguments of a tool whose parameters somebody else describes, as they came."""
+
+    arguments: dict[str, Any]
+
+
 class Tool(Struct, frozen=True):
     """`actions` is pure apart from resolving paths; `run` returns an output or raises ToolError, whose text the model sees.
 
     `terminal`: its call is judged after all other calls of its turn. `sequential`: although it only reads, it never runs beside
     other calls.
     `description` is one paragraph for the model; parameter fields carry their own text in `msgspec.Meta(description=…)`.
+    `foreign`: the JSON Schema, as text, of parameters that somebody else describes and checks; `params` is `Given` then.
     """
 
     name: str
@@ -96,6 +103,7 @@ class Tool(Struct, frozen=True):
     run: Callable[[Any, ToolContext], Awaitable[ToolOutput]]
     terminal: bool = False
     sequential: bool = False
+    foreign: str | None = None
 
 
 def no_actions(params: Any, place: Place) -> tuple[Action, ...]:

@@ -9,7 +9,7 @@ from msgspec import Struct, structs
 
 from ferrule.types.request import ToolSchema
 
-from .base import Tool
+from .base import Given, Tool
 
 _KINDS = {
     "str": "a string",
@@ -28,7 +28,9 @@ _SHOWN = 60
 
 
 def schema(tool: Tool) -> ToolSchema:
-    """The tool's JSON Schema as text: one closed object without references, optional fields never null."""
+    """The tool's JSON Schema as text: one closed object without references, optional fields never null; a foreign one as it is."""
+    if tool.foreign is not None:
+        return ToolSchema(tool.name, tool.description, tool.foreign)
     raw = msgspec.json.schema(tool.params)
     parameters = _plain(raw, raw.get("$defs", {}))
     return ToolSchema(tool.name, tool.description, msgspec.json.encode(parameters).decode())
@@ -48,6 +50,8 @@ def parse(tool: Tool, arguments: str) -> Struct | str:
         return f"The arguments of {tool.name} are nested too deeply."
     if not isinstance(given, dict):
         return f"The arguments of {tool.name} must be an object, got {_shown(given)}."
+    if tool.foreign is not None:
+        return Given(given)
     fields = {field.encode_name: field for field in structs.fields(tool.params)}
     if unknown := [name for name in given if name not in fields]:
         return _unknown(tool, unknown[0], {name: field.required for name, field in fields.items() if name not in given})
