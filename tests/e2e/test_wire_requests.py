@@ -28,6 +28,7 @@ TOOLS = [
     "apply_diff",
     "edit",
     "execute_command",
+    "codebase_search",
     "update_todo_list",
     "ask_followup_question",
     "attempt_completion",

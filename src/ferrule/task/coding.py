@@ -6,6 +6,7 @@ from ferrule.tools.catalog import coding_tools
 from .completion import completion_tool
 from .contracts import CODE
 from .gates import Checks
+from .holding.code import code_tool
 from .holding.finding import Finding
 from .kind import Kind, Opening, Prepared
 from .question import question_tool
@@ -16,7 +17,13 @@ from .todos import todo_tool
 def _tools(opening: Opening, finding: Finding) -> tuple[Tool, ...]:
     config = opening.options.config
     checks = Checks(opening.conversation, config.verify, config.gates.require_todos_done, config.verify_timeout, opening.hooks)
-    every = (*coding_tools(finding.finder), todo_tool(), question_tool(), completion_tool(CODE, checks))
+    every = (
+        *coding_tools(finding.finder),
+        code_tool(opening, finding),
+        todo_tool(),
+        question_tool(),
+        completion_tool(CODE, checks),
+    )
     return tuple(tool for tool in every if tool.name in CODE.tools)
 
 

@@ -24,6 +24,7 @@ CODE = Contract(
         "list_files",
         "find_files",
         "search_files",
+        "codebase_search",
         "list_code_definitions",
         "write_to_file",
         "apply_diff",

@@ -140,6 +140,8 @@ RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     "allow": (_texts, "a list of rules, none of them empty"),
     "deny": (_texts, "a list of rules, none of them empty"),
     "sandbox.show": (_texts, "a list of folders and files, none of them empty"),
+    "search.embeddings_url": (_url, "a URL that begins with http:// or https://"),
+    "search.embeddings_key_env": (_variable, "the name of an environment variable (not the key itself)"),
     "env.pass": (_names, "a list of names of environment variables"),
     "endpoints.*.base_url": (_url, "a URL that begins with http:// or https://"),
     "endpoints.*.key_env": (_variable, "the name of an environment variable (not the key itself)"),
@@ -198,7 +200,7 @@ def checked(key: Key, type_: Any, value: object, subject: str) -> Any:
         raise UsageError(f"{subject} must be {words}, not {shown(value)}")
     if key in (("allow",), ("deny",)):
         _check_rules(converted, subject)
-    return converted.rstrip("/") if rule_name == "endpoints.*.base_url" else converted
+    return converted.rstrip("/") if rule_name in ("endpoints.*.base_url", "search.embeddings_url") else converted
 
 
 def _check_text(text: str, subject: str) -> None:

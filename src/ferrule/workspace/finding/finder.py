@@ -9,7 +9,7 @@ from pathlib import Path
 from ferrule.process.protocol import Processes
 from ferrule.types.found import Found, Item
 
-from .following import hidden
+from .following import allowed, hidden
 from .index import Index, Stopped
 from .keeper import Keeper
 from .listing import Environment
@@ -54,6 +54,11 @@ class Finder:
         remarks = (keeper.remark, keeper.deaf, "" if settled else WAITING)
         return Found(items, total, known, settled and not keeper.remark, " ".join(filter(None, remarks)))
 
+    async def files(self) -> list[str]:
+        """Every file that is known and that no ignore file of ours means, as in `Item`."""
+        index = self._keeper.index
+        return await self._keeper.run(partial(_files, index, self._root))
+
     async def settled(self, seconds: float) -> bool:
         """Wait until everything was looked through, at most so long."""
         return await _within(self._keeper.settled, seconds)
@@ -72,6 +77,10 @@ async def _within(event: asyncio.Event, seconds: float) -> bool:
     except TimeoutError:
         return False
     return True
+
+
+def _files(index: Index, root: Path) -> list[str]:
+    return sorted(allowed(root, [path for path in index.known if not path.endswith("/")]), key=lambda path: (len(path), path))
 
 
 def _search(

@@ -76,9 +76,14 @@ def hidden(root: Path) -> Callable[[str], bool]:
 
 def hide(index: Index, root: Path, paths: Sequence[str]) -> None:
     """Forget those of them that ignore files of ours mean, which ripgrep does not know."""
+    index.remove(set(paths).difference(allowed(root, paths)))
+
+
+def allowed(root: Path, paths: Iterable[str]) -> list[str]:
+    """Those that no ignore file of ours means."""
     look = Look()
     start = f"{root}/"
-    index.remove([path for path in paths if look.at(start + os.fsdecode(unspell(path.rstrip("/"))), path.endswith("/"))])
+    return [path for path in paths if not look.at(start + os.fsdecode(unspell(path.rstrip("/"))), path.endswith("/"))]
 
 
 def relative(root: Path, path: Path, folder: bool) -> str:
