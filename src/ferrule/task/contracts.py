@@ -32,6 +32,8 @@ CODE = Contract(
         "execute_command",
         "update_todo_list",
         "ask_followup_question",
+        "skill",
+        "run_slash_command",
         "attempt_completion",
     ),
     gates=("failed_tool", "open_todos", "verify", "hooks"),

@@ -59,7 +59,7 @@ class Opening(Struct, frozen=True):
 
 class Prepared(Struct, frozen=True):
     """What a kind brings into a task. `records` are stored at its beginning; `prompt` is what is asked when nobody typed one.
-    `optional` are those of `sections` that a request may go without. `finding` looks for files by name.
+    `optional` are those of `sections` that a request may go without. `finding` looks for files by name; `remark` is for the person.
     """
 
     tools: tuple[Tool, ...]
@@ -68,6 +68,7 @@ class Prepared(Struct, frozen=True):
     records: tuple[Entry, ...] = ()
     optional: tuple[str, ...] = ()
     finding: Finding | None = None
+    remark: str = ""
 
 
 class Kind(Struct, frozen=True):

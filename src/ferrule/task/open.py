@@ -85,7 +85,7 @@ async def _open(options: TaskOptions, kind: Kind, closers: Closers) -> Task:
         prompt=prepared.prompt,
         finding=prepared.finding,
         sandbox=confinement.kind,
-        remark=" ".join(remark for remark in (chosen.remark, confinement.remark) if remark),
+        remark=" ".join(remark for remark in (chosen.remark, confinement.remark, prepared.remark) if remark),
         opened=last if options.resume else 0,
         evidence=evidence,
         closers=closers,
