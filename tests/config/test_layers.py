@@ -193,6 +193,9 @@ def test_every_key_has_a_variable_of_its_own() -> None:
         "FERRULE_SANDBOX_SHOW",
         "FERRULE_IGNORE_SHOW",
         "FERRULE_PROMPT_APPEND",
+        "FERRULE_SEARCH_EMBEDDINGS_URL",
+        "FERRULE_SEARCH_EMBEDDINGS_MODEL",
+        "FERRULE_SEARCH_EMBEDDINGS_KEY_ENV",
     ]
 
 

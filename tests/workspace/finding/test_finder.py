@@ -316,3 +316,18 @@ def test_unreadable_folders_are_passed_over(root: Path) -> None:
 
     live(root, body)
     (root / "closed").chmod(0o700)
+
+
+@pytest.mark.long
+def test_a_hundred_thousand_files_are_all_known_and_the_last_one_is_found(root: Path) -> None:
+    for folder in range(500):
+        (root / f"d{folder}").mkdir()
+        for number in range(200):
+            os.close(os.open(root / f"d{folder}" / f"f{folder}_{number}.py", os.O_CREAT))
+
+    async def body(finder: Finder) -> None:
+        found = await finder.query("d499/f499_199", 1)
+        assert (paths(found), found.known, found.complete) == (["d499/f499_199.py"], 100_500, True)
+        assert await held(finder) == scanned(root)
+
+    live(root, body)
