@@ -116,7 +116,8 @@ def _ignored(read: _Read, policy: Policy) -> str | None:
         for path in action.paths:
             if (why := ignores.ignored(os.fsdecode(unspell(path)))) is not None:
                 return f"{_relative(path, policy)} {why}"
-        if line is not None and (said := hidden(line, action.command, policy.home, ignores)) is not None:
+        start = action.paths[0] if action.paths else policy.root
+        if line is not None and (said := hidden(line, action.command, start, policy.home, ignores)) is not None:
             return said
     return None
 

@@ -83,14 +83,14 @@ HERE = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep", "find", 
 """Those that go down from where they are when no folder is named."""
 
 
-def hidden(line: Line, command: str, home: str, ignores: Ignores) -> str | None:
-    """A sentence about the first path that a command may not touch, if there is any."""
+def hidden(line: Line, command: str, start: str, home: str, ignores: Ignores) -> str | None:
+    """A sentence about the first path that a command which begins in `start` may not touch, if there is any."""
     options = frozenset(name for name in ("dotglob", "globstar") if name in command)
     if "GLOBIGNORE" in command:
         options |= {"dotglob"}
     for part in line.parts:
         down = _goes_down(part)
-        for reach in _Reader(part, command, home, options).reaches():
+        for reach in _Reader(part, command, start, home, options).reaches():
             if (why := ignores.ignored(reach.path)) is not None:
                 return f"{reach.text} {why}"
             if (down or reach.below) and os.path.isdir(reach.path) and (why := ignores.holds_ignored(reach.path)) is not None:
@@ -108,10 +108,12 @@ def _goes_down(part: Part) -> bool:
 
 
 class _Reader:
-    """Reads one simple command. What is not certain about its words is judged elsewhere."""
+    """Reads one simple command. What is not certain about its words is judged elsewhere. Where the folder is not known, that in
+    which it all began stands for it."""
 
-    def __init__(self, part: Part, command: str, home: str, options: frozenset[str]) -> None:
+    def __init__(self, part: Part, command: str, start: str, home: str, options: frozenset[str]) -> None:
         self.part = part
+        self.folders = (start,) if part.folders is None else part.folders
         self.command = command
         self.home = home
         self.options = options
@@ -129,7 +131,7 @@ class _Reader:
                     somewhere = somewhere or os.path.lexists(reach.path)
                     yield reach
         if self.name in HERE and not somewhere and _goes_down(self.part):
-            yield from (Reach(folder, folder) for folder in self.part.folders or ())
+            yield from (Reach(folder, folder) for folder in self.folders)
         if CODE.fullmatch(self.name):
             text = self.command if "<<" in self.command else self.part.text
             for token in dict.fromkeys(IN_CODE.findall(text)):
@@ -183,7 +185,7 @@ class _Reader:
             text = self.home + text[1:]
         if not text or "\0" in text or len(text) > LONGEST:
             return
-        for folder in (os.sep,) if os.path.isabs(text) else self.part.folders or ():
+        for folder in (os.sep,) if os.path.isabs(text) else self.folders:
             path = os.path.join(folder, text)
             if not reading.there or os.path.lexists(path):
                 yield Reach(shown, path)
