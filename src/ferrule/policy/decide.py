@@ -15,10 +15,11 @@ from msgspec.structs import replace
 from ferrule.types.names import unspell
 from ferrule.types.tools import Action, ActionKind
 
-from .ignoring import Ignores, hidden
+from .guarding.ignoring import Ignores, hidden
+from .guarding.protected import guards, held, named_by
+from .guarding.writers import writes
 from .line import Line, Part
 from .paths import Spot, inside, spots, target
-from .protected import guards, held, named_by
 from .rules import (
     Rule,
     about,
@@ -34,7 +35,6 @@ from .rules import (
 from .safe import only_reads
 from .shell import parse
 from .wrappers import base
-from .writers import writes
 
 Verdict = Literal["allow", "ask", "deny"]
 Approve = Literal["ask", "edits", "all"]
@@ -250,11 +250,12 @@ def _part(part: Part, rules: list[Rule], policy: Policy, alone: bool) -> list[_F
     if not (part.transparent and not _weighty(part)) and not reads and policy.approve != "all" and not allowed:
         findings.append(_Finding("ask", f"Running `{shown}` needs approval.", _approvals(part)))
     kinds: tuple[ActionKind, ...] = ("read",) if reads else ("read", "write")
-    for spot in spots(part, policy.home):
+    named = spots(part, policy.home)
+    for spot in named:
         findings += _denied_path(kinds, spot, policy)
         findings += _outside("read" if reads else "write", spot, policy, command=True)
     if not reads:
-        findings += _guarded(part, policy)
+        findings += _guarded(part, named, policy)
     for redirect in part.redirects:
         for spot in target(redirect, part, policy.home):
             if spot.path is None or spot.prefix:
@@ -264,13 +265,14 @@ def _part(part: Part, rules: list[Rule], policy: Policy, alone: bool) -> list[_F
     return findings
 
 
-def _guarded(part: Part, policy: Policy) -> list[_Finding]:
-    """Of what a command that may write names, that which needs an approval of its own."""
+def _guarded(part: Part, named: list[Spot], policy: Policy) -> list[_Finding]:
+    """Of what a command may write, that which needs an approval of its own, and that which lies outside though not named."""
     holds = _destroys(part) and not policy.allows("execute")
     findings: list[_Finding] = []
-    written, uncertain = writes(part, policy.home)
+    written, uncertain = writes(part, named, policy.home)
     for spot in written:
         findings += _protected(spot, policy, holds)
+        findings += [] if spot in named else _outside("write", spot, policy, command=True)
     if uncertain and not policy.allows("execute"):
         findings.append(_Finding("ask", f"`{uncertain}` matches more files than can be looked at.", ("--allow execute",)))
     return findings

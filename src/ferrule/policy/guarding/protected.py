@@ -7,7 +7,7 @@ import fnmatch
 import os
 import re
 
-from .rules import Rule
+from ferrule.policy.rules import Rule
 
 GIT = "how git or Ferrule works"
 AGENTS = "how agents work here"

@@ -5,11 +5,13 @@
 
 import os.path
 
+from ferrule.policy.line import Part
+from ferrule.policy.paths import Spot
+from ferrule.policy.rules import after_git_options
+from ferrule.policy.safe import TABLE as READERS
+from ferrule.policy.wrappers import base
+
 from .globbing import matches
-from .line import Part
-from .paths import Spot, spots
-from .rules import after_git_options
-from .wrappers import base
 
 GIT_READS = frozenset(
     """
@@ -27,12 +29,14 @@ CONFIG_READS = frozenset(
 CONFIG_CHANGES = ("--add", "--replace", "--unset", "--remove", "--rename", "-e", "--edit")
 
 
-def writes(part: Part, home: str) -> tuple[list[Spot], str]:
-    """The places, those that a pattern matches among them, and a pattern that matches too many to be told."""
+def writes(part: Part, named: list[Spot], home: str) -> tuple[list[Spot], str]:
+    """Of the `named` places, and of those that a pattern matches; and a pattern that matches too many to be told."""
     name = base(part.name or "")
     if name == "git":
-        return _git(part, home)
-    found, uncertain = _matched(spots(part, home), part)
+        return _git(part, named, home)
+    if name in READERS:
+        return named, ""
+    found, uncertain = _matched(named, part)
     last = part.words[-1] if part.words else None
     if name == "cp" and last is not None and last.value is not None and not any(_targets(word.text) for word in part.words):
         places = [os.path.join(folder, last.value) for folder in part.folders or (os.sep,)]
@@ -59,25 +63,24 @@ def _targets(option: str) -> bool:
     return option.startswith(("-t", "--target-directory"))
 
 
-def _git(part: Part, home: str) -> tuple[list[Spot], str]:
+def _git(part: Part, named: list[Spot], home: str) -> tuple[list[Spot], str]:
     words = after_git_options(part.words[1:])
     verb = words[0].value if words else None
     texts = [word.text for word in words[1:]]
     if verb == "config":
-        return _config(texts, part, home)
+        return _config(texts, part, named, home)
     if verb in GIT_READS and not any(text.startswith(("-o", "--output")) for text in texts):
         return [], ""
-    return _matched(spots(part, home), part)
+    return _matched(named, part)
 
 
-def _config(texts: list[str], part: Part, home: str) -> tuple[list[Spot], str]:
+def _config(texts: list[str], part: Part, named: list[Spot], home: str) -> tuple[list[Spot], str]:
     plain = [text for text in texts if not text.startswith("-")]
     changes = len(plain) > 1 or any(text.startswith(CONFIG_CHANGES) for text in texts)
     if not changes or CONFIG_READS & set(texts):
         return [], ""
     if "--global" in texts or "--system" in texts:
         return [Spot("git config", os.path.join(home, ".gitconfig") if "--global" in texts else "/etc/gitconfig")], ""
-    named = spots(part, home)
     folders = [_repository(folder) for folder in part.folders or ()]
     return [*named, *(Spot("git config", os.path.join(folder, ".git", "config")) for folder in folders if folder)], ""
 

@@ -12,11 +12,12 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
+from ferrule.policy.line import Line, Part
+from ferrule.policy.paths import LONGEST, SPEAKS, URL, not_paths
+from ferrule.policy.words import Word
+from ferrule.policy.wrappers import base
+
 from .globbing import matches
-from .line import Line, Part
-from .paths import LONGEST, SPEAKS, URL, not_paths
-from .words import Word
-from .wrappers import base
 
 
 class Ignores(Protocol):
