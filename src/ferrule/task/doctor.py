@@ -51,6 +51,7 @@ async def examine(folder: Path, environ: Mapping[str, str], servers: Servers = L
         *_state(environ),
         *settings,
         *_hooks(config),
+        *_guidance(folder, environ),
         *_keys(config, environ),
         *await _servers(servers),
     )
@@ -184,6 +185,17 @@ def _hooks(config: Config) -> list[Fact]:
         Fact("hooks", hook.event, "ok", f"{hook.shown}; {hook.timeout:g} s, fails {'closed' if hook.closed else 'open'}")
         for hook in config.hooks
     ]
+
+
+def _guidance(folder: Path, environ: Mapping[str, str]) -> list[Fact]:
+    """Instructions, rules, skills and commands in the order in which they count, and what does not."""
+    from .guidance.facts import rows
+    from .guidance.guide import surroundings
+
+    try:
+        return [Fact(*row) for row in rows(surroundings(folder.resolve(), user_file(environ).parent, environ))]
+    except UsageError as error:
+        return [Fact("instructions", "trust", "failed", str(error))]
 
 
 def _keys(config: Config, environ: Mapping[str, str]) -> list[Fact]:

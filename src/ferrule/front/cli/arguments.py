@@ -49,6 +49,7 @@ class Invocation(NamedTuple):
     resume: str | None = None
     if_busy: Literal["refuse", "wait", "read", "take"] = "refuse"
     no_session: bool = False
+    worktree: str | None = None
     folder: Path = Path()
     extra: tuple[Path, ...] = ()
     append_system_prompt: str = ""
@@ -64,6 +65,7 @@ class Invocation(NamedTuple):
     until: int | None = None
     speed: float | None = None
     review: "ReviewOf | None" = None
+    force: bool = False
     undo: "UndoOf | None" = None
     help: bool = False
     version: bool = False
@@ -81,6 +83,8 @@ def understand(arguments: Sequence[str]) -> Invocation:
     _exclude(given, "--continue", "--resume")
     for flag in ("--continue", "--resume"):
         _exclude(given, flag, "--no-session")
+    for flag in ("--continue", "--resume"):
+        _exclude(given, flag, "--worktree")
     return Invocation(
         command=command,
         action=action,
@@ -90,6 +94,7 @@ def understand(arguments: Sequence[str]) -> Invocation:
         resume="latest" if "--continue" in given else _text(given, "--resume"),
         if_busy=_if_busy(given, command),
         no_session="--no-session" in given,
+        worktree=_text(given, "--worktree") or "" if "--worktree" in given else None,
         folder=_folder(given["-C"][-1], "-C") if "-C" in given else _here(),
         extra=tuple(_folder(text, "--add-dir") for text in given.get("--add-dir", ())),
         append_system_prompt=_readable(_text(given, "--append-system-prompt") or ""),
@@ -104,6 +109,7 @@ def understand(arguments: Sequence[str]) -> Invocation:
         filters=_text(given, "--filters"),
         until=_whole(given, "--until"),
         speed=_above_zero(given, "--speed"),
+        force="--force" in given,
         review=_review(given) if command == REVIEW else None,
         undo=_undo(given) if command == UNDO else None,
     )
@@ -162,7 +168,7 @@ def _take(flag: FlagSpec, text: str | None, rest: list[str], given: dict[str, li
     if text is None and rest and not _is_flag(rest[0]):
         text = rest.pop(0)
     if text is None:
-        if flag.name != "--print":
+        if flag.name != "--print" and not flag.optional:
             raise UsageError(f"{flag.name} needs a value: {flag.name} {flag.value}")
         return
     if flag.choices and text not in flag.choices:

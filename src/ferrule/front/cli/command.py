@@ -67,10 +67,6 @@ def _dispatch(invocation: Invocation, environ: Mapping[str, str]) -> int:
             from .receipt import verify
 
             return verify(invocation, environ)
-        case "config":
-            from .config import show_config
-
-            return show_config(invocation, environ)
         case "doctor":
             from .doctor import doctor
 
@@ -79,6 +75,8 @@ def _dispatch(invocation: Invocation, environ: Mapping[str, str]) -> int:
             from .demo import demo
 
             return demo(invocation, environ)
+        case "config" | "init":
+            return _set_up(invocation, environ)
         case "review":
             from .review import review
 
@@ -87,12 +85,30 @@ def _dispatch(invocation: Invocation, environ: Mapping[str, str]) -> int:
             return _run(invocation, environ)
 
 
+def _set_up(invocation: Invocation, environ: Mapping[str, str]) -> int:
+    if invocation.command == "init":
+        from .setting.init import init
+
+        return init(invocation, environ)
+    from .setting.config import config
+
+    return config(invocation, environ)
+
+
 def _run(invocation: Invocation, environ: Mapping[str, str]) -> int:
     from .prompt import gather
 
     prompt = gather(invocation.prompt, sys.stdin, note, may_wait=invocation.prompt is None and invocation.resume is None)
     if prompt is None and invocation.resume is None:
         raise UsageError(NOTHING_TO_DO)
+    if invocation.worktree is None:
+        return _perform(invocation, prompt, environ)
+    from .setting.worktree import in_worktree
+
+    return in_worktree(invocation, environ, lambda moved: _perform(moved, prompt, environ), note)
+
+
+def _perform(invocation: Invocation, prompt: str | None, environ: Mapping[str, str]) -> int:
     from ferrule.task.config.layers import user_file
 
     from .start import configured, start

@@ -9,7 +9,8 @@ COMMANDS = {
     "replay": (),
     "trace": (),
     "receipt": ("verify",),
-    "config": ("show",),
+    "config": ("show", "trust", "untrust"),
+    "init": (),
     "doctor": (),
     "demo": ("", "review"),
     "review": (),
@@ -24,7 +25,7 @@ TAKES = {
 }
 """The one word that follows a command; no other command takes one."""
 
-MAY_TAKE = frozenset({"undo"})
+MAY_TAKE = frozenset({"undo", "config trust", "config untrust"})
 """Commands that a word may follow."""
 
 NEEDS = {
@@ -38,13 +39,15 @@ NEEDS = {
 class FlagSpec(NamedTuple):
     """`value` names what follows the flag, empty for a switch; `key` is the setting that the flag sets, if it does.
 
-    `actions` are those of its command that take it, empty for all; a command without actions takes it anyhow.
+    `optional`: it also stands alone. `actions` are those of its command that take it, empty for all; a command without actions
+    takes it anyhow.
     """
 
     names: tuple[str, ...]
     value: str = ""
     key: str = ""
     many: bool = False
+    optional: bool = False
     choices: tuple[str, ...] = ()
     commands: tuple[str, ...] = (RUN,)
     actions: tuple[str, ...] = ()
@@ -80,6 +83,7 @@ FLAGS = (
     FlagSpec(("--fail-on",), "SEVERITY", choices=("blocking", "should-fix", "nit"), commands=(REVIEW,)),
     FlagSpec(("-C",), "DIR", commands=ALL),
     FlagSpec(("--add-dir",), "DIR", many=True),
+    FlagSpec(("--worktree",), "NAME", optional=True),
     FlagSpec(("--no-session",), commands=TASK),
     FlagSpec(("--append-system-prompt",), "TEXT"),
     FlagSpec(("--model",), "NAME", "model", commands=SETTING),
@@ -105,7 +109,7 @@ FLAGS = (
     FlagSpec(("--conversation",), commands=("undo",)),
     FlagSpec(("--list",), commands=("undo",)),
     FlagSpec(("--dry-run",), commands=("undo",)),
-    FlagSpec(("--force",), commands=("undo",)),
+    FlagSpec(("--force",), commands=("undo", "init")),
     FlagSpec(("--journal",), "EXPORT", commands=("receipt",)),
     FlagSpec(("--until",), "SEQ", commands=("replay",)),
     FlagSpec(("--speed",), "N", commands=("replay",)),

@@ -15,7 +15,7 @@ Task
   --if-busy WHAT           if it is open elsewhere: wait, read (watch), or take
   -C DIR                   work in DIR instead of the current folder
   --add-dir DIR            let the task use DIR too (repeatable)
-  --no-session             keep nothing of this run
+  --worktree [NAME]        work in a git worktree of its own   --no-session
   --verify CMD             must exit 0 before the task may finish (repeatable)
 Model
   --model NAME[,NAME]      openai/…, openai-responses/…, anthropic/…, google/…,
@@ -43,10 +43,10 @@ Commands
        [--list | --dry-run | --force]   go back to before a prompt, or redo
   receipt verify FILE [--journal EXPORT]   replay ID [--until SEQ] [--speed N]
   trace ID   config show   doctor [--filters MODEL]   demo   demo review
+  init [--force]   config trust [DIR]   config untrust [DIR]
 Settings
   ~/.config/ferrule/config.toml < .ferrule/config.toml (trusted folders only)
   < FERRULE_KEY < flags; ferrule config show tells where each value comes from
-
 Exit codes
   0 finished   1 failed    2 wrong usage   3 needs an answer   4 limit reached
   5 stuck      6 refused   7 incomplete    8 unverified        9 aborted

@@ -1,5 +1,6 @@
 """What guidance brings into a task."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
@@ -8,7 +9,7 @@ from ferrule.task.config.trusting import is_trusted
 from ferrule.task.kind import Opening
 from ferrule.tools.base import Tool
 
-from .gathering import gather
+from .gathering import Guidance, gather
 from .places import Where
 from .telling import told
 
@@ -22,18 +23,16 @@ class Guided(Struct, frozen=True):
     remark: str
 
 
+def surroundings(folder: Path, user_folder: Path, environ: Mapping[str, str], extra: tuple[Path, ...] = ()) -> Guidance:
+    """What counts in a folder that is free of links. Raises UsageError where the user's configuration cannot be read."""
+    home = Path(environ.get("HOME") or Path.home())
+    return gather(Where(folder, user_folder, home, lambda project: is_trusted(project, environ), extra))
+
+
 def guide(opening: Opening) -> Guided:
     """Raises UsageError where the user's configuration or the command that was typed cannot be read."""
     options = opening.options
-    guidance = gather(
-        Where(
-            folder=opening.place.root,
-            user_folder=options.user_folder,
-            home=Path(options.environ.get("HOME") or Path.home()),
-            trusted=lambda folder: is_trusted(folder, options.environ),
-            extra=opening.place.extra,
-        )
-    )
+    guidance = surroundings(opening.place.root, options.user_folder, options.environ, opening.place.extra)
     remarks = [guidance.remark]
     tools: list[Tool] = []
     if guidance.named("skills"):

@@ -1,0 +1,1 @@
+"""What is set up around tasks: configuration, trust, a first AGENTS.md, worktrees."""
