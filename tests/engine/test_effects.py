@@ -38,6 +38,8 @@ def test_every_tool_declares_what_repeating_it_would_do() -> None:
         "apply_diff": "mutating",
         "edit": "mutating",
         "execute_command": "mutating",
+        "read_command_output": "read",
+        "stop_command": "idempotent",
         "update_todo_list": "idempotent",
         "ask_followup_question": "idempotent",
         "attempt_completion": "idempotent",

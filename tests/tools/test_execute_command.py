@@ -10,8 +10,10 @@ import pytest
 from ferrule.process.protocol import Command, Ended
 from ferrule.store.blobs import FileBlobs
 from ferrule.tools.base import ToolContext
-from ferrule.tools.command.execute_command import ExecuteCommand
-from ferrule.tools.command.output import Decoder, Output
+from ferrule.tools.command.decoding import Decoder
+from ferrule.tools.command.execute_command import ExecuteCommand, execute_command
+from ferrule.tools.command.jobs import Jobs
+from ferrule.tools.command.output import Output
 from ferrule.types.tools import Action, ToolOutput
 
 from .bench import Bench, said
@@ -83,10 +85,11 @@ def test_a_command_that_takes_long_tells_its_duration(bench: Bench) -> None:
     )
 
 
-def test_a_time_out_is_an_error_with_the_output_until_then(bench: Bench) -> None:
-    output = bench.call("execute_command", command="echo begun; sleep 60", timeout=1)
+def test_the_persons_time_out_is_an_error_with_the_output_until_then(bench: Bench) -> None:
+    bench.tools["execute_command"] = execute_command(Jobs(limit=1.0))
+    output = bench.call("execute_command", command="echo begun; sleep 60")
     assert output.kind == "error"
-    assert said(output) == ("Timed out after 1 s and was ended. `timeout` may be up to 600 if it needs longer.\nOutput:\nbegun\n")
+    assert said(output) == "It was ended after 1 s, the person's limit for commands (timeouts.command).\nOutput:\nbegun\n"
 
 
 def test_processes_that_are_left_behind_are_ended_and_make_an_error(bench: Bench) -> None:
@@ -94,7 +97,7 @@ def test_processes_that_are_left_behind_are_ended_and_make_an_error(bench: Bench
     assert output.kind == "error"
     text = said(output)
     assert text.startswith(
-        "Exit code 0.\nIt left 1 process running in the background, which had to be ended: background processes"
+        "Exit code 0.\nIt left 1 process running in the background, which had to be ended. To let a command run on, start it"
     )
     pid = int(text.rsplit("Output:\n", 1)[1])
     with pytest.raises(ProcessLookupError):
@@ -117,10 +120,11 @@ def test_cancelling_ends_the_command_and_drops_a_blob_that_was_begun(bench: Benc
 def test_of_long_output_head_and_tail_are_kept_and_the_whole_is_a_blob(bench: Bench) -> None:
     text = bench.text("execute_command", command="seq 1 100000")
     whole = "".join(f"{n}\n" for n in range(1, 100_001))
-    note = r"\[… ([\d,]+) of 588,895 characters left out; the whole output is blob ([0-9a-f]{64}) …\]\n"
+    note = r"\[… ([\d,]+) of 588,895 characters left out; read_command_output with id cmd_1 shows all …\]\n"
     match = re.fullmatch(rf"Exit code 0[^\n]*\.\nOutput:\n(.*\n){note}(.*)", text, re.S)
     assert match
-    head, left, digest, tail = match.groups()
+    head, left, tail = match.groups()
+    (digest,) = bench.blobs.all()
     assert whole.startswith(head)
     assert whole.endswith("\n" + tail)
     assert 8_000 < len(head) <= 8_192
@@ -174,7 +178,7 @@ def test_memory_stays_bounded_while_much_is_printed(bench: Bench) -> None:
         (r"a\r\nb\r\n", "a\nb\n"),
         (r"\033[31mred\033[0m \033]0;title\007x\033]8;;http://a\033\\link\033]8;;\033\\ \033(B\n", "red xlink \n"),
         (r"x\033[", "x"),
-        (r"abc\b\bX\n", "aX\n"),
+        (r"abc\b\bX\n", "aXc\n"),
         (r"bell\a nul\0 end\n", "bell nul end\n"),
         (r"tab\tform\ffeed\n", "tab\tform\x0cfeed\n"),
     ],

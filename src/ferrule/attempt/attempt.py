@@ -28,6 +28,7 @@ from .ledger import Ledger
 from .maintenance import maintain
 from .model_call import build_request, call_model
 from .phases import Phases
+from .processes import tell_of_ended
 from .setup import Setup
 from .stuck import Repetition
 from .tool_calls import settle
@@ -170,6 +171,7 @@ class _Attempt:
     async def ask_hooks(self) -> str:
         """What they say joins the conversation; why they forbid to go on, or nothing."""
         with self.phases.step("prompt"):
+            await tell_of_ended(self.setup.log)
             notice = await self.setup.hooks.before_model(self.endpoint.name)
             await self.setup.log.add(*(UserSaid(User((Text(note),)), "hook") for note in notice.notes))
             return notice.block or ""

@@ -20,6 +20,9 @@ class MaskedBlobs:
     def read(self, digest: str, offset: int = 0, limit: int | None = None) -> bytes:
         return self._blobs.read(digest, offset, limit)
 
+    def size(self, digest: str) -> int:
+        return self._blobs.size(digest)
+
 
 class _MaskedWriter:
     """Holds back as many characters as the longest secret could still reach into."""
@@ -35,6 +38,13 @@ class _MaskedWriter:
         ready = max(0, len(text) - self._mask.longest + 1)
         self._pass_on(text[:ready])
         self._held = text[ready:]
+
+    def so_far(self, offset: int, limit: int, then: bytes = b"") -> tuple[bytes, int]:
+        """What is held back is masked as a whole before it is cut."""
+        decoded = self._decoder.getstate()
+        text = self._mask.text(self._held + self._decoder.decode(then))
+        self._decoder.setstate(decoded)
+        return self._writer.so_far(offset, limit, text.encode("utf-8", "surrogateescape"))
 
     def finish(self) -> str:
         self._pass_on(self._mask.text(self._held + self._decoder.decode(b"", True)))

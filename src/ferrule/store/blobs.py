@@ -34,6 +34,16 @@ class _Writer:
         if len(self._waiting) >= SPOOLED:
             self._spill()
 
+    def so_far(self, offset: int, limit: int, then: bytes = b"") -> tuple[bytes, int]:
+        rest = bytes(self._waiting) + then
+        try:
+            stored = os.fstat(self._file[0]).st_size if self._file else 0
+            data = _slice(self._file[0], 0, stored, offset, limit) if self._file else b""
+        except OSError as error:
+            raise StoreError(f"A large output cannot be read: {error.strerror}.") from error
+        begin = max(0, offset - stored)
+        return data + rest[begin : begin + limit - len(data)], stored + len(rest)
+
     def finish(self) -> str:
         digest = self._digest.hexdigest()
         try:
@@ -95,6 +105,12 @@ class FileBlobs:
         finally:
             os.close(descriptor)
 
+    def size(self, digest: str) -> int:
+        try:
+            return self.path(digest).stat().st_size
+        except OSError:
+            raise _unknown(digest) from None
+
     def path(self, digest: str) -> Path:
         if not DIGEST.fullmatch(digest):
             raise _unknown(digest)
@@ -146,6 +162,11 @@ class TemporaryBlobs:
             raise _unknown(digest)
         start, size = self._places[digest]
         return _slice(self._file.fileno(), start, size, offset, limit)
+
+    def size(self, digest: str) -> int:
+        if digest not in self._places:
+            raise _unknown(digest)
+        return self._places[digest][1]
 
     def close(self) -> None:
         self._file.close()

@@ -15,6 +15,7 @@ from ferrule.types.records import (
     Cut,
     Entry,
     ModelChosen,
+    Process,
     Record,
     Repaired,
     Retried,
@@ -88,7 +89,7 @@ class Conversation:
     that the person spoke since the last run ended. `cuts` (by call id), `compacted` and `stripped` (of how many messages requests
     leave out the reasoning) say how requests differ from `messages`. `person` holds those of `messages` that the person said, as
     the same objects, `answers` the question and answer of each call they answered. `undoing`: an undo was begun and did not come
-    to its end.
+    to its end. `processes` are the last records of commands by their handles, `untold` those whose end is news to the model.
     """
 
     def __init__(self, branch: str = MAIN) -> None:
@@ -117,6 +118,8 @@ class Conversation:
         self.last_usage: Usage | None = None
         self.person: list[User] = []
         self.answers: dict[str, tuple[str, str]] = {}
+        self.processes: dict[str, Process] = {}
+        self.untold: list[Process] = []
         self.undoing = False
 
     def add(self, record: Record) -> None:
@@ -125,11 +128,8 @@ class Conversation:
             return
         self._records.append(record)
         match record.entry:
-            case UserSaid(message=message, origin=origin):
-                self._messages.append(message)
-                if origin == "person":
-                    self.person.append(message)
-                    self._spoken()
+            case UserSaid() as said:
+                self._said(said)
             case AssistantSaid(message=message, usage=usage):
                 self._assistant(message)
                 self.usage, self.last_usage = self.usage.plus(usage), usage
@@ -162,6 +162,19 @@ class Conversation:
             case other:
                 self._view(other)
 
+    def _said(self, said: UserSaid) -> None:
+        self._messages.append(said.message)
+        if said.origin == "person":
+            self.person.append(said.message)
+            self._spoken()
+        elif said.origin == "process":
+            self.untold.clear()
+
+    def _process(self, process: Process) -> None:
+        self.processes[process.handle] = process
+        if process.ended is not None and not process.ended.told:
+            self.untold.append(process)
+
     def _view(self, entry: Entry) -> None:
         """What changes how requests show the messages. A later cut or summary takes the place of an earlier one."""
         match entry:
@@ -175,6 +188,8 @@ class Conversation:
                 self.undoing = True
             case Undone() as undone:
                 self._undone(undone)
+            case Process() as process:
+                self._process(process)
             case _:
                 pass
 

@@ -47,11 +47,19 @@ class Blobs(Protocol):
         """Raises StoreError for an unknown digest."""
         ...
 
+    def size(self, digest: str) -> int:
+        """In bytes. Raises StoreError for an unknown digest."""
+        ...
+
 
 class BlobWriter(Protocol):
     """Collects one blob; nothing is visible under its digest before `finish`."""
 
     def write(self, data: bytes) -> None: ...
+
+    def so_far(self, offset: int, limit: int, then: bytes = b"") -> tuple[bytes, int]:
+        """A slice of what the blob would be if `then` was written and it was finished now, and its size. Raises StoreError."""
+        ...
 
     def finish(self) -> str:
         """Make the blob durable and return its sha256 as hex."""

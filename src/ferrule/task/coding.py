@@ -2,6 +2,7 @@
 
 from ferrule.tools.base import Tool
 from ferrule.tools.catalog import coding_tools
+from ferrule.tools.command.jobs import Jobs
 
 from .completion import completion_tool
 from .contracts import CODE
@@ -9,17 +10,26 @@ from .gates import Checks
 from .guidance.guide import Guided, guide
 from .holding.code import code_tool
 from .holding.finding import Finding
+from .holding.left import lost
 from .kind import Kind, Opening, Prepared
+from .mcp.opening import bring, secrets
 from .question import question_tool
 from .sections import environment, sections
 from .todos import todo_tool
 
 
-def _tools(opening: Opening, finding: Finding, guided: Guided) -> tuple[Tool, ...]:
+def _tools(opening: Opening, finding: Finding, jobs: Jobs, guided: Guided) -> tuple[Tool, ...]:
     config = opening.options.config
-    checks = Checks(opening.conversation, config.verify, config.gates.require_todos_done, config.verify_timeout, opening.hooks)
+    checks = Checks(
+        conversation=opening.conversation,
+        verify=config.verify,
+        require_todos_done=config.gates.require_todos_done,
+        timeout=config.verify_timeout,
+        hooks=opening.hooks,
+        running=lambda: jobs.background,
+    )
     every = (
-        *coding_tools(finding.finder),
+        *coding_tools(finding.finder, jobs),
         code_tool(opening, finding),
         todo_tool(),
         question_tool(),
@@ -39,14 +49,20 @@ async def _prepare(opening: Opening) -> Prepared:
     optional = (environment(opening.place.root, opening.began),)
     guided = guide(opening)
     finding = Finding(opening.place, opening.processes, opening.environment, opening.closers)
+    jobs = Jobs(opening.log.add, opening.conversation.processes, opening.options.config.timeouts.command)
+    opening.closers.append(jobs.close)
+    brought = await bring(opening)
     return Prepared(
-        tools=_tools(opening, finding, guided),
+        tools=(*_tools(opening, finding, jobs, guided), *brought.tools),
         sections=_sections(opening, guided),
         prompt=guided.prompt,
+        remark=" ".join(text for text in (guided.remark, brought.remark) if text),
+        allow=brought.allow,
+        records=(*lost(opening.conversation), *brought.records),
         optional=optional,
         finding=finding,
-        remark=guided.remark,
+        jobs=jobs,
     )
 
 
-CODING = Kind(CODE, _prepare)
+CODING = Kind(CODE, _prepare, secrets=secrets)

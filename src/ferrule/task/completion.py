@@ -3,6 +3,7 @@
 from typing import Annotated
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from ferrule.tools.base import Tool, ToolContext, no_actions
 from ferrule.types.errors import ToolError
@@ -18,13 +19,17 @@ class Completion(Struct, frozen=True):
         str,
         Meta(description="What was done and how it was checked, complete in itself. No question or offer at its end."),
     ]
+    keep_running: Annotated[
+        tuple[str, ...], Meta(description="Handles of background commands that go on until the session is closed.")
+    ] = ()
 
 
 def completion_tool(contract: Contract, checks: Checks) -> Tool:
     async def run(params: Completion, context: ToolContext) -> ToolOutput:
         if not params.result.strip():
             raise ToolError("`result` is empty. Say what was done.")
-        return await judge(contract, checks, context, params.result, "Accepted: the task is finished.")
+        kept = replace(checks, kept=params.keep_running)
+        return await judge(contract, kept, context, params.result, "Accepted: the task is finished.")
 
     return Tool(
         name="attempt_completion",

@@ -10,6 +10,8 @@ from ferrule.attempt.hooks import NO_HOOKS, Hooks
 from ferrule.process.protocol import Command
 from ferrule.store.folds import Conversation
 from ferrule.tools.base import ToolContext
+from ferrule.tools.command.job import Job
+from ferrule.tools.command.telling import short
 from ferrule.types.tools import GateResult
 
 TAIL_BYTES = 4000
@@ -20,13 +22,18 @@ FAILED_KINDS = ("error", "denied", "unknown", "skipped", "interrupted")
 
 
 class Checks(Struct, frozen=True):
-    """What the gates judge by. `verify` holds command lines of the person; `timeout` is seconds for each of them."""
+    """What the gates judge by. `verify` holds command lines of the person; `timeout` is seconds for each of them.
+
+    `running` gives the background processes, `kept` the handles of those that are to go on.
+    """
 
     conversation: Conversation
     verify: tuple[str, ...]
     require_todos_done: bool
     timeout: float
     hooks: Hooks = NO_HOOKS
+    running: Callable[[], tuple[Job, ...]] = lambda: ()
+    kept: tuple[str, ...] = ()
 
 
 class Verdict(Struct, frozen=True):
@@ -61,6 +68,21 @@ async def open_todos(checks: Checks, context: ToolContext) -> Verdict:
     listed = "; ".join(still_open)
     advice = f"The todo list has open items: {listed}. Do them, or update the list to say truthfully why not, then complete."
     return Verdict((GateResult("open_todos", False, listed),), advice)
+
+
+async def running_processes(checks: Checks, context: ToolContext) -> Verdict:
+    """What still runs in the background either is stopped or is meant to go on until the session is closed."""
+    running = checks.running()
+    if not running:
+        return Verdict(())
+    listed = ", ".join(f"{job.name} ({short(job.line)})" for job in running)
+    if all(job.name in checks.kept for job in running):
+        return Verdict((GateResult("running_processes", True, f"to go on until the session is closed: {listed}"),))
+    advice = (
+        f"In the background still run: {listed}. Stop each of them by stop_command, or name it in `keep_running` if it should go "
+        "on until the session is closed; then complete."
+    )
+    return Verdict((GateResult("running_processes", False, listed),), advice)
 
 
 async def verify(checks: Checks, context: ToolContext) -> Verdict:
@@ -115,4 +137,10 @@ async def hooks(checks: Checks, context: ToolContext) -> Verdict:
     return Verdict((failed,), advice, final=checks.conversation.revisions >= REVISIONS)
 
 
-GATES: dict[str, Gate] = {"failed_tool": failed_tool, "open_todos": open_todos, "verify": verify, "hooks": hooks}
+GATES: dict[str, Gate] = {
+    "failed_tool": failed_tool,
+    "open_todos": open_todos,
+    "running_processes": running_processes,
+    "verify": verify,
+    "hooks": hooks,
+}

@@ -8,10 +8,12 @@ from msgspec import Struct
 
 from ferrule.attempt.hooks import NO_HOOKS, Hooks
 from ferrule.attempt.log import Log
+from ferrule.context.secrets import Mask
 from ferrule.process.protocol import Processes
 from ferrule.providers.base import Provider
 from ferrule.store.folds import Conversation
 from ferrule.tools.base import Place, Tool
+from ferrule.tools.command.jobs import Jobs
 from ferrule.types.records import Entry, ModelChosen
 
 from .config.schema import Config
@@ -51,6 +53,7 @@ class Opening(Struct, frozen=True):
     began: float
     closers: list[Callable[[], Awaitable[None]]]
     hooks: Hooks = NO_HOOKS
+    mask: Mask = Mask(())
 
     @property
     def conversation(self) -> Conversation:
@@ -59,7 +62,8 @@ class Opening(Struct, frozen=True):
 
 class Prepared(Struct, frozen=True):
     """What a kind brings into a task. `records` are stored at its beginning; `prompt` is what is asked when nobody typed one.
-    `optional` are those of `sections` that a request may go without. `finding` looks for files by name; `remark` is for the person.
+    `optional` are those of `sections` that a request may go without. `finding` looks for files by name, `jobs` are its
+    commands; `remark` is for the person; `allow` are rules beside those that are configured.
     """
 
     tools: tuple[Tool, ...]
@@ -69,15 +73,19 @@ class Prepared(Struct, frozen=True):
     optional: tuple[str, ...] = ()
     finding: Finding | None = None
     remark: str = ""
+    allow: tuple[str, ...] = ()
+    jobs: Jobs | None = None
 
 
 class Kind(Struct, frozen=True):
     """`provider` gives what plays the model where it is not chosen by configuration, session and keys; it is told what the
     session used last.
 
-    `prepare` may raise UsageError; what it opens it adds to the opening's `closers`.
+    `prepare` may raise UsageError; what it opens it adds to the opening's `closers`. `secrets` are names and values, beside those
+    of the environment and the model, that must not be seen in any output.
     """
 
     contract: Contract
     prepare: Callable[[Opening], Awaitable[Prepared]]
     provider: Callable[[TaskOptions, ModelChosen | None], Provider | None] = lambda options, last: None
+    secrets: Callable[[TaskOptions], tuple[tuple[str, str], ...]] = lambda options: ()

@@ -67,9 +67,9 @@ async def _open(options: TaskOptions, kind: Kind, closers: Closers) -> Task:
     confinement = await confine(options.config.sandbox, place, processes)
     closers.append(confinement.processes.close)
     environment = allowed_environment(options.environ, options.config.env.passed)
-    mask = _mask(options.environ, chosen.endpoints)
+    mask = _mask(options.environ, chosen.endpoints, kind.secrets(options))
     hooks = _hooks(options.config, log, place, processes, environment, mask)
-    prepared = await kind.prepare(Opening(options, place, log, processes, environment, began, closers, hooks))
+    prepared = await kind.prepare(Opening(options, place, log, processes, environment, began, closers, hooks, mask))
     setup = _setup(options, place, log, confinement, environment, prepared, chosen, session, mask, hooks)
     closers += [candidate.provider.close for candidate in setup.lineup.candidates]
     session.begun = True
@@ -84,6 +84,7 @@ async def _open(options: TaskOptions, kind: Kind, closers: Closers) -> Task:
         passed_variables=options.config.env.passed,
         prompt=prepared.prompt,
         finding=prepared.finding,
+        jobs=prepared.jobs,
         sandbox=confinement.kind,
         remark=" ".join(remark for remark in (chosen.remark, confinement.remark, prepared.remark) if remark),
         opened=last if options.resume else 0,
@@ -117,7 +118,7 @@ def _setup(
         preimages=session.preimages,
         chores=session.chores,
         environment=environment,
-        policy=_policy(options.config, place),
+        policy=_policy(options.config, place, prepared.allow),
         mask=mask,
         effort=options.config.effort,
         hooks=hooks,
@@ -168,10 +169,10 @@ def _place(options: TaskOptions) -> Place:
     return Place(folders[0], tuple(folders[1:]), options.config.ignore.show)
 
 
-def _policy(config: Config, place: Place) -> Policy:
+def _policy(config: Config, place: Place, allow: tuple[str, ...]) -> Policy:
     return Policy(
         approve=config.approve,
-        allow=tuple(parse_rule(rule) for rule in config.allow),
+        allow=tuple(parse_rule(rule) for rule in (*config.allow, *allow)),
         deny=tuple(parse_rule(rule) for rule in config.deny),
         root=str(place.root),
         extra=tuple(str(folder) for folder in place.extra),
@@ -184,9 +185,9 @@ def _policy(config: Config, place: Place) -> Policy:
 SECRET_WORDS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL")
 
 
-def _mask(environ: Mapping[str, str], endpoints: Sequence[Endpoint]) -> Mask:
+def _mask(environ: Mapping[str, str], endpoints: Sequence[Endpoint], more: tuple[tuple[str, str], ...]) -> Mask:
     """Of all known secrets, which the commands that follow cannot read in our own environment either."""
-    secrets = _secrets(environ, endpoints)
+    secrets = (*_secrets(environ, endpoints), *more)
     hide([value for _, value in secrets])
     return Mask(secrets)
 

@@ -14,6 +14,7 @@ from ferrule.attempt.setup import Setup
 from ferrule.run.conclusion import Conclusion, accepted
 from ferrule.run.run import Run
 from ferrule.run.state import Reminding
+from ferrule.tools.command.jobs import Jobs
 from ferrule.types.errors import FerruleError, StoreError, UsageError
 from ferrule.types.messages import Assistant, Text, User
 from ferrule.types.names import spell
@@ -40,7 +41,8 @@ class Task:
     """`session_id` is None where nothing is kept (`--no-session`). `remark` is for the person, at the start. `opened` is the last
     record that was there when the task was opened.
 
-    `finding` looks for files by name, for completion; `sandbox` is what confines its commands, empty for nothing.
+    `finding` looks for files by name, for completion; `jobs` are its commands, which a front may list, stop
+    and let go on; `sandbox` is what confines them, empty for nothing.
     `closers` are awaited by `close`, in reverse. `receipt_to` gets the receipt as a file; a run whose receipt cannot be
     written is not finished.
     """
@@ -54,6 +56,7 @@ class Task:
     passed_variables: tuple[str, ...]
     prompt: str | None
     finding: Finding | None = None
+    jobs: Jobs | None = None
     sandbox: str = ""
     remark: str = ""
     opened: int = 0

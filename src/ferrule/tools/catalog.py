@@ -2,6 +2,9 @@
 
 from .base import Tool
 from .command.execute_command import execute_command
+from .command.jobs import Jobs
+from .command.read_command_output import read_command_output
+from .command.stop_command import stop_command
 from .edit.apply_diff import apply_diff
 from .edit.edit import edit
 from .edit.write_to_file import write_to_file
@@ -12,6 +15,7 @@ from .read.read_file import read_file
 from .read.search_files import search_files
 
 
-def coding_tools(finder: Open | None = None) -> tuple[Tool, ...]:
+def coding_tools(finder: Open | None = None, jobs: Jobs | None = None) -> tuple[Tool, ...]:
     """New tools for one session: some keep what they have seen of its files."""
-    return read_file(), list_files(), find_files(finder), search_files(), list_code_definitions(), write_to_file(), apply_diff(), edit(), execute_command()
+    jobs = jobs or Jobs()
+    return read_file(), list_files(), find_files(finder), search_files(), list_code_definitions(), write_to_file(), apply_diff(), edit(), execute_command(jobs), read_command_output(jobs), stop_command(jobs)

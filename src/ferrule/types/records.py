@@ -22,10 +22,11 @@ class SessionOpened(Struct, frozen=True, tag="session"):
 
 
 class UserSaid(Struct, frozen=True, tag="user"):
-    """`origin`: what the person typed, or a reminder that Ferrule added, or word of an interruption, or a note of a hook."""
+    """`origin`: what the person typed, or a reminder that Ferrule added, or word of an interruption, or a note of a hook, or word
+    of background processes that have ended."""
 
     message: User
-    origin: Literal["person", "reminder", "note", "hook"]
+    origin: Literal["person", "reminder", "note", "hook", "process"]
 
 
 class ModelChosen(Struct, frozen=True, tag="model"):
@@ -240,6 +241,36 @@ class HookRan(Struct, frozen=True, tag="hook"):
     arguments: str | None = None
 
 
+class ProcessEnd(Struct, frozen=True):
+    """How a process ended. One of `exit_code` and `signal` is set where its own end was seen; `left` counts what it left behind.
+
+    `stopped`: by the model or the person. `error`: why there is no other end. `output` is the blob of all that it printed, None
+    where nothing is kept. `told`: the model knows of it.
+    """
+
+    exit_code: int | None = None
+    signal: int | None = None
+    seconds: float = 0.0
+    timed_out: bool = False
+    left: int = 0
+    stopped: bool = False
+    error: str = ""
+    output: str | None = None
+    told: bool = False
+
+
+class Process(Struct, frozen=True, tag="process"):
+    """A command that can be spoken of by `handle`: the call `call_id` left it in the background, or printed more than was shown.
+
+    With `ended` nothing of it runs any more.
+    """
+
+    handle: str
+    call_id: str
+    command: str
+    ended: ProcessEnd | None = None
+
+
 class DeniedCall(Struct, frozen=True):
     """A call that was not allowed; `digest` and the rest as in its `approval`, the arguments left out."""
 
@@ -301,6 +332,7 @@ Entry = (
     | Undoing
     | Undone
     | HookRan
+    | Process
     | Receipt
     | RunEnded
 )

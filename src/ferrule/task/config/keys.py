@@ -125,15 +125,17 @@ WAITS = tuple(
     )
     for name in names
 )
-TIMES = frozenset({"limits.time", "timeouts.tool", "verify_timeout", *WAITS})
+TIMES = frozenset({"limits.time", "timeouts.tool", "timeouts.command", "verify_timeout", *WAITS})
 RULES: dict[str, tuple[Callable[[Any], bool], str]] = {
     **dict.fromkeys(WAITS, WAIT),
     "model": (_models, "DIALECT/NAME or ENDPOINT/NAME, such as openai/NAME or anthropic/NAME, several separated by commas"),
     "limits.turns": COUNT,
+    "mcp.tools": COUNT,
     "limits.tokens": COUNT,
     "limits.cost": (_amount, "an amount of US dollars above 0"),
     "limits.time": TIME,
     "timeouts.tool": TIME,
+    "timeouts.command": TIME,
     "verify_timeout": TIME,
     "retention_days": (_whole, "a whole number of days, at least 1"),
     "verify": (_texts, "a list of commands, none of them empty"),

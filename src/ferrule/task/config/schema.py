@@ -89,12 +89,20 @@ class Search(Struct, frozen=True, forbid_unknown_fields=True):
     embeddings_key_env: str | None = None
 
 
+class Mcp(Struct, frozen=True, forbid_unknown_fields=True):
+    """`mcp.tools`: how many tools of servers a prompt lists; more are found by `search_tools` and called by `call_tool`."""
+
+    tools: int = 40
+
+
 class Timeouts(Struct, frozen=True, forbid_unknown_fields=True):
-    """Seconds. `tool`: what one tool call may take, whatever limit of its own it has. Of a model call, 0 is no limit:
+    """Seconds. `tool`: what one tool call may take, whatever limit of its own it has. `command`: when a command is ended that
+    was not started for the background, also if it went there since (None: never). Of a model call, 0 is no limit:
     `first_event` from the request to the first event of the answer, `idle` from one piece of it to the next (None: 120, none for
     servers near by), `total` for the whole answer."""
 
     tool: float = 900.0
+    command: float | None = None
     first_event: float | None = None
     idle: float | None = None
     total: float | None = None
@@ -120,4 +128,5 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     ignore: Ignore = Ignore()
     prompt: Prompt = Prompt()
     search: Search = Search()
+    mcp: Mcp = Mcp()
     endpoints: Mapping[str, EndpointConfig] = {}

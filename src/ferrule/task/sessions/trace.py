@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from ferrule.tools.command.telling import end_of
 from ferrule.types.outcome import Outcome
 from ferrule.types.records import (
     Approval,
@@ -15,6 +16,7 @@ from ferrule.types.records import (
     HookRan,
     ModelChosen,
     PhaseTime,
+    Process,
     Record,
     Repaired,
     Retried,
@@ -169,6 +171,8 @@ def _told(entry: Entry) -> tuple[str, str] | None:
             return "model", f"{model} at {endpoint}"
         case UserSaid(origin="reminder" | "note" as origin, message=message):
             return origin, " ".join(getattr(part, "text", "(image)") for part in message.parts)
+        case Process(handle=handle, command=command, ended=ended):
+            return "process", f"{handle} {f'runs: {command}' if ended is None else end_of(ended)}"
         case Approval(decision="deny", by=by, reason=reason):
             return "denied", f"{by}: {reason}"
         case HookRan(event=event, name=name, verdict=verdict, seconds=seconds, reason=reason):

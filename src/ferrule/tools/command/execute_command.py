@@ -1,7 +1,6 @@
 """`execute_command`: one command line in a shell of its own."""
 
 import os
-import signal
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -12,30 +11,40 @@ from ferrule.types.errors import ToolError
 from ferrule.types.names import spell
 from ferrule.types.tools import Action, Effect, ToolOutput, error, ok
 
-from .output import Decoder, Output
+from .job import Job, Left
+from .jobs import Jobs
+from .prompting import SILENCE
+from .telling import NO_INPUT, asked, left_behind, status
 
 DEFAULT_TIMEOUT = 120
 MAX_TIMEOUT = 600
-TOLD = 1.0
-"""Seconds from which on the duration is told."""
+FIRST_LOOK = 1.0
+"""Seconds in which a command that is to run in the background shows whether it starts at all."""
 
 
 class ExecuteCommand(Struct, frozen=True):
     command: Annotated[str, Meta(description="Command line for `bash -c`.")]
     cwd: Annotated[str | None, Meta(description="Folder to run in; default: the workspace.")] = None
-    timeout: Annotated[int, Meta(description=f"Seconds until it is ended, 1 to {MAX_TIMEOUT}.")] = DEFAULT_TIMEOUT
+    timeout: Annotated[
+        int, Meta(description=f"Seconds to wait for it, 1 to {MAX_TIMEOUT}; then it goes on in the background.")
+    ] = DEFAULT_TIMEOUT
+    background: Annotated[bool, Meta(description="Do not wait: for servers and watchers.")] = False
 
 
-def execute_command() -> Tool:
+def execute_command(jobs: Jobs) -> Tool:
+    async def run(params: ExecuteCommand, context: ToolContext) -> ToolOutput:
+        return await _run(jobs, params, context)
+
     return Tool(
         name="execute_command",
         description="Run a command line and return its output and exit code. There is no terminal and no input: use flags that "
-        "answer prompts. Every process that it starts is ended with it, so nothing can run in the background. Of long output "
-        "the beginning and the end are returned.",
+        "answer prompts. Every process that it starts is ended with it, so use `background` instead of `&`: you get a handle for "
+        "read_command_output and stop_command, and it runs until you stop it or the session is closed. Of long output the "
+        "beginning and the end are returned.",
         params=ExecuteCommand,
         effect=Effect.MUTATING,
         actions=_actions,
-        run=_run,
+        run=run,
     )
 
 
@@ -43,7 +52,7 @@ def _actions(params: ExecuteCommand, place: Place) -> tuple[Action, ...]:
     return (Action("execute", (spell(str(place.resolve(params.cwd or "."))),), params.command),)
 
 
-async def _run(params: ExecuteCommand, context: ToolContext) -> ToolOutput:
+async def _run(jobs: Jobs, params: ExecuteCommand, context: ToolContext) -> ToolOutput:
     if not params.command.strip():
         raise ToolError("`command` is empty.")
     if "\0" in params.command:
@@ -55,22 +64,20 @@ async def _run(params: ExecuteCommand, context: ToolContext) -> ToolOutput:
         raise ToolError(f"`cwd` {context.place.shown(cwd)} is not a folder.")
     shell = _shell(dict(context.environment).get("PATH"))
     environment = tuple(sorted({**dict(context.environment), "PWD": str(cwd)}.items()))
-    command = Command((shell, "-c", params.command), str(cwd), environment, float(params.timeout))
-    decoder, output = Decoder(), Output(context.blobs)
-
-    def receive(data: bytes, final: bool = False) -> None:
-        if text := decoder.feed(data, final):
-            output.feed(text)
-            context.on_output(text)
-
+    limit = None if params.background else jobs.limit
+    job = jobs.start(params.command, Command((shell, "-c", params.command), str(cwd), environment, limit), context)
     try:
-        ended = await context.processes.run(command, receive)
-        receive(b"", final=True)
-        output.finish()
+        left = await job.wait(FIRST_LOOK if params.background else float(params.timeout))
+        if job.ended is None:
+            await jobs.detach(job)
+            jobs.show_all(job)
+            return ok(_going_on(job, left, params))
+        if job.output.cut and job.output.digest is not None:
+            await jobs.keep(job)
     except BaseException:
-        output.discard()
+        await jobs.drop(job)
         raise
-    return _result(ended, output.text(), decoder.bad, params.timeout)
+    return _result(job, job.ended)
 
 
 def _shell(path: str | None) -> str:
@@ -83,36 +90,39 @@ def _shell(path: str | None) -> str:
     return which("bash", path=path) or which("sh", path=path) or "/bin/sh"
 
 
-def _result(ended: Ended, text: str, bad: int, timeout: int) -> ToolOutput:
-    lines = [_status(ended, timeout)]
+def _result(job: Job, ended: Ended) -> ToolOutput:
+    lines = [status(ended)]
     if ended.left:
-        some = "1 process" if ended.left == 1 else f"{ended.left} processes"
-        lines.append(
-            f"It left {some} running in the background, which had to be ended: background processes are not available here "
-            "(they will be, with handles). Run it in the foreground with a time limit, or start, use and stop it in one command."
-        )
-    if bad:
-        lines.append(f"{bad} bytes are not UTF-8 and are shown as \N{REPLACEMENT CHARACTER}.")
-    lines.append(f"Output:\n{text}" if text else "There was no output.")
+        lines.append(left_behind(ended.left))
+    if ended.exit_code != 0 and job.question:
+        lines.append(asked(job.question))
+    lines += _printed(job, "Output:", "There was no output.")
     failed = ended.error is not None or ended.timed_out or ended.left > 0
     return error("\n".join(lines)) if failed else ok("\n".join(lines))
 
 
-def _status(ended: Ended, timeout: int) -> str:
-    took = f" after {ended.seconds:.1f} s" if ended.seconds > TOLD else ""
-    if ended.error is not None:
-        return f"The command did not run to its end: {ended.error}."
-    if ended.timed_out:
-        return f"Timed out after {timeout} s and was ended. `timeout` may be up to {MAX_TIMEOUT} if it needs longer."
-    if ended.signal is not None:
-        return f"Ended by {_signal(ended.signal)}{took}."
-    code = ended.exit_code or 0
-    hint = f" (as for {_signal(code - 128)})" if code > 128 and _signal(code - 128).startswith("SIG") else ""
-    return f"Exit code {code}{hint}{took}."
+def _going_on(job: Job, left: Left, params: ExecuteCommand) -> str:
+    match left:
+        case "question":
+            why = (
+                f"It has printed nothing for {SILENCE:.0f} s and seems to wait for input (`{job.question}`): {NO_INPUT}. "
+                f"It goes on in the background as {job.name}; stop it."
+            )
+        case "told":
+            why = f"The person lets it go on in the background as {job.name}{f' and says: {job.words}' if job.words else '.'}"
+        case _ if params.background:
+            why = f"It runs in the background as {job.name}."
+        case _:
+            why = f"It still runs after {params.timeout} s and goes on in the background as {job.name}."
+    how = "read_command_output shows what it prints, stop_command ends it."
+    return "\n".join(
+        [f"{why} {how}" if left != "told" else f"{why}\n{how}", *_printed(job, "Output so far:", "No output so far.")]
+    )
 
 
-def _signal(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
+def _printed(job: Job, title: str, nothing: str) -> list[str]:
+    output, bad = job.output, job.decoder.bad
+    where = f"read_command_output with id {job.name} shows all" if job.name else ""
+    text = output.text(where)
+    lines = [f"{bad} bytes are not UTF-8 and are shown as \N{REPLACEMENT CHARACTER}."] if bad else []
+    return [*lines, f"{title}\n{text}" if text else nothing]

@@ -1,7 +1,5 @@
-"""The output of a command while it streams: cleaned, its beginning and end kept, the whole of it in a blob."""
+"""The output of a command while it streams: as a terminal would leave it, beginning and end kept, the whole of it in a blob."""
 
-import codecs
-import re
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -9,81 +7,51 @@ from functools import partial
 from ferrule.store.protocol import Blobs, BlobWriter
 from ferrule.types.errors import StoreError
 
+from .screen import Screen
+
 KEPT = 8_192
 """Characters kept of the beginning, and as many of the end."""
-UNFINISHED = 65_536
-"""Characters of a line without an end that are held back for cleaning."""
-
-_ESCAPE = re.compile(
-    r"\x1b(?:\[[0-?]*[ -/]*[@-~]"  # CSI: colours, cursor movements
-    r"|[\]P^_X][^\x07\x1b]*(?:\x07|\x1b\\)"  # OSC, DCS, PM, APC, SOS: titles, links
-    r"|[ -/]+[0-~]|[0-OQ-WYZ\\`-~])"
-)
-_OPEN_ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*|[\]P^_X][^\x07\x1b]*\x1b?|[ -/]*)\Z")
-_STRAY = re.compile("[\udc80-\udcff]")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
-
-
-class Decoder:
-    """Bytes to text without escape sequences; bad bytes become U+FFFD and are counted."""
-
-    def __init__(self) -> None:
-        self._utf8 = codecs.getincrementaldecoder("utf-8")("surrogateescape")
-        self._held = ""
-        self.bad = 0
-
-    def feed(self, data: bytes, final: bool = False) -> str:
-        text = self._held + self._readable(self._utf8.decode(data, final))
-        self._held = ""
-        if "\x1b" in text:
-            if not final and (opened := _OPEN_ESCAPE.search(text)) and len(text) - opened.start() < UNFINISHED:
-                text, self._held = text[: opened.start()], text[opened.start() :]
-            text = _ESCAPE.sub("", text)
-            if final:
-                text = _OPEN_ESCAPE.sub("", text)
-        return text
-
-    def _readable(self, text: str) -> str:
-        try:
-            text.encode()
-            return text
-        except UnicodeEncodeError:
-            replaced, bad = _STRAY.subn("\N{REPLACEMENT CHARACTER}", text)
-            self.bad += bad
-            return replaced
 
 
 class Output:
-    """Collects a command's output in bounded memory. `feed` takes what Decoder gives; `finish` before `text`."""
+    """Collects a command's output in bounded memory. `feed` takes what Decoder gives; `finish` ends it.
+
+    `keep`: also what fits into memory becomes a blob in the end. `digest` is that blob's, once there is one.
+    """
 
     def __init__(self, blobs: Blobs) -> None:
         self._blobs = blobs
-        self._line = ""
+        self._screen = Screen()
         self._head = ""
         self._tail: deque[str] = deque()
         self._tail_size = 0
         self._size = 0
         self._writer: BlobWriter | None = None
         self._lost = ""
+        self.keep = False
         self.digest: str | None = None
 
+    @property
+    def cut(self) -> bool:
+        """Whether `text` leaves something out."""
+        kept, size = len(self._head) + self._tail_size, self._size
+        return size > kept or size + len(self._screen.rest()) > 3 * KEPT
+
+    @property
+    def ending(self) -> str:
+        """The last line with anything in it, and its end if it has one."""
+        text = self._screen.rest()
+        text = text if text.strip("\n") else "".join(self._tail)[-KEPT:] or self._head
+        line = text.rstrip("\n").rpartition("\n")[2]
+        return line + ("\n" if text.endswith("\n") else "")
+
     def feed(self, text: str) -> None:
-        text = self._line + text
-        end = text.rfind("\n") + 1
-        if end:
-            self._keep(_settled(text[:end]))
-        self._line = text[end:]
-        if len(self._line) > UNFINISHED:
-            last = self._line.rfind("\r", 0, -1) + 1
-            if last:
-                self._line = self._line[last:]
-            if len(self._line) > UNFINISHED:
-                self._keep(_settled(self._line))
-                self._line = ""
+        self._keep(self._screen.feed(text))
 
     def finish(self) -> None:
-        self._keep(_settled(self._line))
-        self._line = ""
+        self._keep(self._screen.finish())
+        if self.keep and self._size and self._writer is None and not self._lost:
+            self._storing(self._begin)
         if self._writer:
             self._storing(self._finish)
 
@@ -93,17 +61,32 @@ class Output:
             self._writer.discard()
             self._writer = None
 
-    def text(self) -> str:
-        """Everything, or beginning and end with a line between them that says what is left out and where the whole is."""
-        if self.digest is None and not self._lost:
-            return self._head + "".join(self._tail)
-        whole_tail = "".join(self._tail)[-KEPT:]
+    def text(self, where: str = "") -> str:
+        """Everything, or beginning and end with a line between them that says what is left out and `where` it can be read."""
+        rest = self._screen.rest()
+        if not self.cut:
+            return self._head + "".join(self._tail) + rest
+        whole_tail = ("".join(self._tail) + rest)[-KEPT:]
         tail = whole_tail[whole_tail.find("\n") + 1 :] if "\n" in whole_tail[:-1] else whole_tail
         head = self._head[: self._head.rfind("\n") + 1] or self._head
-        left = self._size - len(head) - len(tail)
-        whole = f"the whole output is blob {self.digest}" if self.digest else f"they could not be stored: {self._lost}"
-        note = f"[… {left:,} of {self._size:,} characters left out; {whole} …]\n"
+        size = self._size + len(rest)
+        why = f"they could not be stored: {self._lost}" if self._lost else where
+        note = f"[… {size - len(head) - len(tail):,} of {size:,} characters left out{f'; {why}' if why else ''} …]\n"
         return head + ("" if head.endswith("\n") else "\n") + note + tail
+
+    def slice(self, offset: int, limit: int) -> tuple[bytes, int]:
+        """At most so many bytes of the whole from `offset`, as it is so far, and its size. Raises StoreError."""
+        rest = self._screen.rest().encode()
+        if self.digest is not None:
+            return self._blobs.read(self.digest, offset, limit), self._blobs.size(self.digest)
+        if self._writer is not None:
+            return self._writer.so_far(offset, limit, rest)
+        whole = self.text().encode()
+        return whole[offset : offset + limit], len(whole)
+
+    def settled(self, size: int) -> int:
+        """How many of `size` bytes can no longer change."""
+        return max(0, size - len(self._screen.rest().encode()))
 
     def _keep(self, text: str) -> None:
         if not text:
@@ -144,23 +127,3 @@ class Output:
             self._tail_size = KEPT
         while self._tail and self._tail_size - len(self._tail[0]) >= KEPT:
             self._tail_size -= len(self._tail.popleft())
-
-
-def _settled(text: str) -> str:
-    """Whole lines as a terminal would leave them: the last state of what was overwritten, no control characters."""
-    if "\r" in text:
-        text = "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in text.split("\n"))
-    if "\b" in text:
-        text = _erased(text)
-    return _CONTROL.sub("", text)
-
-
-def _erased(text: str) -> str:
-    """Backspaces take away the character before them."""
-    kept: list[str] = []
-    for character in text:
-        if character != "\b":
-            kept.append(character)
-        elif kept and kept[-1] != "\n":
-            kept.pop()
-    return "".join(kept)

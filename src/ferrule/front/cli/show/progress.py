@@ -12,6 +12,8 @@ from ferrule.types.records import (
     Entry,
     HookRan,
     ModelChosen,
+    Process,
+    ProcessEnd,
     Repaired,
     Retried,
     TodosSet,
@@ -82,6 +84,11 @@ class Progress:
                 self._notice("↻", "the model stopped without ending the task and was reminded")
             case HookRan(event=event, name=name, verdict=verdict, reason=reason) if verdict != "pass":
                 self._notice("⚑", f"hook {name} on {event}: {verdict}" + (f", {reason}" if reason else ""))
+            case Process(handle=handle, command=command, ended=None):
+                self._notice("⚑", f"{handle} runs in the background: {command}")
+            case Process(handle=handle, ended=ProcessEnd(told=False, exit_code=code, signal=number, error=why)):
+                how = why or (f"signal {number}" if code is None else f"exit code {code}")
+                self._notice("⚑", f"{handle} has ended: {how}")
             case UserSaid(origin="note"):
                 self._notice("↻", "the model repeats itself and was told so")
             case ModelChosen(model=model, endpoint=endpoint) if "://" in endpoint:
