@@ -12,7 +12,6 @@ from .holding.code import code_tool
 from .holding.finding import Finding
 from .holding.left import lost
 from .kind import Kind, Opening, Prepared
-from .mcp.opening import bring, secrets
 from .question import question_tool
 from .sections import environment, sections
 from .todos import todo_tool
@@ -51,18 +50,16 @@ async def _prepare(opening: Opening) -> Prepared:
     finding = Finding(opening.place, opening.processes, opening.environment, opening.closers)
     jobs = Jobs(opening.log.add, opening.conversation.processes, opening.options.config.timeouts.command)
     opening.closers.append(jobs.close)
-    brought = await bring(opening)
     return Prepared(
-        tools=(*_tools(opening, finding, jobs, guided), *brought.tools),
+        tools=_tools(opening, finding, jobs, guided),
         sections=_sections(opening, guided),
         prompt=guided.prompt,
-        remark=" ".join(text for text in (guided.remark, brought.remark) if text),
-        allow=brought.allow,
-        records=(*lost(opening.conversation), *brought.records),
+        remark=guided.remark,
+        records=lost(opening.conversation),
         optional=optional,
         finding=finding,
         jobs=jobs,
     )
 
 
-CODING = Kind(CODE, _prepare, secrets=secrets)
+CODING = Kind(CODE, _prepare)
