@@ -64,7 +64,8 @@ def test_no_byte_outside_the_match_changes_in_any_encoding(
 ) -> None:
     head, tail = encoding.encode(before + "é[old"), encoding.encode("]é" + after)[len(encoding.bom) :]
     (bench.root / "a").write_bytes(head + tail)
-    bench.text("edit", file_path="a", old_string="[old]", new_string=f"[{new}]")
+    session = Bench(bench.root, bench.blobs)
+    session.text("edit", file_path="a", old_string="[old]", new_string=f"[{new}]")
     result = (bench.root / "a").read_bytes()
     start = encoding.encode(before + "é[")
     assert result.startswith(start)

@@ -8,7 +8,6 @@ import pytest
 
 from ferrule.workspace.together import Put, Remove, Unwritten, write_together
 from ferrule.workspace.writing import ABSENT, see, version
-
 from tests.tools.bench import snapshot
 
 

@@ -18,17 +18,20 @@ class Document(NamedTuple):
     encoding: Encoding
     seen: Seen
 
-    def write(self, text: str, shown: str) -> FileChange:
-        """Replace the text on disk, in the encoding of the file; raises ToolError where it lacks a character."""
+    def encoded(self, text: str) -> bytes:
+        """Another text in the encoding of the file; raises ToolError where it lacks a character."""
         try:
-            content = self.encoding.encode(text)
+            return self.encoding.encode(text)
         except UnicodeEncodeError as problem:
             lacking = text[problem.start : problem.start + 1]
             raise ToolError(
                 f"the file is {self.encoding.label}, which has no character {lacking!r}; nothing was written. Use another "
                 "character, or convert the file with a command first"
             ) from problem
-        return FileChange(shown, self.seen.digest, replace(self.path, content, self.seen))
+
+    def write(self, text: str, shown: str) -> FileChange:
+        """Replace the text on disk; raises ToolError as `encoded` does."""
+        return FileChange(shown, self.seen.digest, replace(self.path, self.encoded(text), self.seen))
 
 
 def load(path: Path) -> Document:

@@ -132,14 +132,18 @@ def _any_ending(text: str, wanted: str) -> tuple[Span, ...]:
 def _by_lines(
     lines: Sequence[tuple[str, str]], have: "Haystack", wanted: str, key: Callable[[str], str]
 ) -> tuple[Span, ...]:
-    """Whole lines that are equal under a key."""
+    """Whole lines that are equal under a key, without overlaps."""
     want = [line for line, _ in lines_of(unfolded(wanted))]
     if not any(line.strip() for line in want):
         return ()
     starts = list(_starts(lines))
     closed = wanted.endswith("\n")
     spans: list[Span] = []
+    free = 0
     for at in have.places(want, key):
+        if at < free:
+            continue
+        free = at + len(want)
         line, ending = lines[at + len(want) - 1]
         end = starts[at + len(want) - 1] + len(line) + (len(ending) if closed else 0)
         spans.append(Span(starts[at], end))
@@ -161,18 +165,12 @@ class Haystack:
         self._keyed: dict[Callable[[str], str], tuple[list[str], dict[str, list[int]]]] = {}
 
     def places(self, want: Sequence[str], key: Callable[[str], str]) -> list[int]:
-        """Where the lines of `want` stand under a key, in order and without overlaps. The rarest of them leads to the places."""
+        """Where the lines of `want` stand under a key, in order; places may overlap. The rarest line leads to them."""
         have, where = self._under(key)
         wanted = [key(line) for line in want]
         offset, rarest = min(enumerate(wanted), key=lambda each: len(where.get(each[1], ())))
-        found: list[int] = []
-        free = 0
-        for at in where.get(rarest, ()):
-            start = at - offset
-            if start >= free and have[start : start + len(wanted)] == wanted:
-                found.append(start)
-                free = start + len(wanted)
-        return found
+        starts = (at - offset for at in where.get(rarest, ()))
+        return [start for start in starts if start >= 0 and have[start : start + len(wanted)] == wanted]
 
     def _under(self, key: Callable[[str], str]) -> tuple[list[str], dict[str, list[int]]]:
         if key not in self._keyed:

@@ -6,6 +6,7 @@ ones. What takes their place is moved; what stood there is kept under a spare na
 
 import contextlib
 import errno
+import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -28,6 +29,10 @@ class Put(Struct, frozen=True):
     seen: Seen
     mode: int | None = None
     like: Path | None = None
+
+    @property
+    def digest(self) -> str:
+        return hashlib.sha256(self.content).hexdigest()
 
 
 class Remove(Struct, frozen=True):

@@ -1,5 +1,6 @@
 """`apply_diff`: several SEARCH/REPLACE blocks in one file."""
 
+from functools import partial
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -12,8 +13,9 @@ from ferrule.types.tools import Action, Effect, ToolOutput, ok
 from ferrule.workspace import blocks
 from ferrule.workspace.blocks import SHAPE, Malformed, Refused, apply, locate, parse_blocks
 
-from .edit import no_match
-from .failing import explained, opened
+from .editing import Edited, Editing
+from .failing import explained
+from .matchless import no_match
 
 
 class ApplyDiff(Struct, frozen=True):
@@ -21,7 +23,7 @@ class ApplyDiff(Struct, frozen=True):
     diff: Annotated[str, Meta(description="One or more SEARCH/REPLACE blocks.")]
 
 
-def apply_diff() -> Tool:
+def apply_diff(editing: Editing | None = None) -> Tool:
     return Tool(
         name="apply_diff",
         description="Change several places of a file at once with blocks of whole lines:\n"
@@ -30,7 +32,7 @@ def apply_diff() -> Tool:
         params=ApplyDiff,
         effect=Effect.MUTATING,
         actions=_actions,
-        run=_run,
+        run=partial(_run, editing or Editing()),
     )
 
 
@@ -39,14 +41,14 @@ def _actions(params: ApplyDiff, place: Place) -> tuple[Action, ...]:
     return Action("read", (path,)), Action("write", (path,))
 
 
-async def _run(params: ApplyDiff, context: ToolContext) -> ToolOutput:
+async def _run(editing: Editing, params: ApplyDiff, context: ToolContext) -> ToolOutput:
     try:
         parsed = parse_blocks(params.diff)
     except Malformed as problem:
         raise ToolError(f"`diff` is malformed: {problem} Nothing was changed. A block looks like this:\n{SHAPE}") from problem
     path = context.place.resolve(params.path)
     shown = context.place.shown(path)
-    document = opened(path, context.place)
+    document = editing.opened(path, context.place)
     placed, refused = locate(document.text, parsed)
     failures = [_failure(refusal, document.text, shown) for refusal in refused]
     if not placed:
@@ -56,11 +58,13 @@ async def _run(params: ApplyDiff, context: ToolContext) -> ToolOutput:
         raise ToolError(f"{shown} already is as the blocks would make it; nothing was changed.")
     with explained("edit", path, context.place):
         change = document.write(text, shown)
+    editing.seen.wrote(path, change.after)
     applied = "\n".join(_applied(place) for place in sorted(placed, key=lambda place: place.block.number))
+    wrong = await editing.look((Edited(path, shown, document.text, text),), context)
     if not failures:
-        return ok(f"Edited {shown}; there is no need to read it again.\n{applied}", (change,))
+        return ok(f"Edited {shown}; there is no need to read it again.\n{applied}{wrong}", (change,))
     told = f"{len(placed)} of {len(parsed)} blocks were applied to {shown}, the others were not. Repeat only those."
-    return ToolOutput("error", (Text("\n\n".join([f"{told}\n{applied}", *failures])),), changes=(change,))
+    return ToolOutput("error", (Text("\n\n".join([f"{told}\n{applied}", *failures]) + wrong),), changes=(change,))
 
 
 def _applied(place: blocks.Place) -> str:

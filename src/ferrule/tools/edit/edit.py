@@ -1,6 +1,6 @@
 """`edit`: replace one piece of text in a file."""
 
-import re
+from functools import partial
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -10,16 +10,13 @@ from ferrule.types.errors import ToolError
 from ferrule.types.names import spell
 from ferrule.types.tools import Action, Effect, ToolOutput, ok
 from ferrule.workspace.document import Document
-from ferrule.workspace.encoding import shown as printable
-from ferrule.workspace.matching import Found, find, line_number, nearest, rewrite
+from ferrule.workspace.matching import Found, find, line_number, rewrite
 
-from .failing import explained, opened
+from .editing import Edited, Editing
+from .failing import explained
+from .matchless import no_match
 
-SHOWN = 30
-"""Lines of the nearest region that a failure shows."""
 LISTED = 20
-
-_NUMBERED = re.compile(r"\s*\d+ \| ?")
 
 
 class Edit(Struct, frozen=True):
@@ -30,7 +27,7 @@ class Edit(Struct, frozen=True):
     expected_replacements: Annotated[int | None, Meta(description="Replace exactly this many occurrences, or none.")] = None
 
 
-def edit() -> Tool:
+def edit(editing: Editing | None = None) -> Tool:
     return Tool(
         name="edit",
         description="Replace old_string by new_string in a file. old_string must occur exactly once (add lines around it until "
@@ -39,7 +36,7 @@ def edit() -> Tool:
         params=Edit,
         effect=Effect.MUTATING,
         actions=_actions,
-        run=_run,
+        run=partial(_run, editing or Editing()),
     )
 
 
@@ -48,7 +45,7 @@ def _actions(params: Edit, place: Place) -> tuple[Action, ...]:
     return Action("read", (path,)), Action("write", (path,))
 
 
-async def _run(params: Edit, context: ToolContext) -> ToolOutput:
+async def _run(editing: Editing, params: Edit, context: ToolContext) -> ToolOutput:
     if not params.old_string:
         raise ToolError("`old_string` is empty. Use write_to_file to create or overwrite a file.")
     if params.old_string == params.new_string:
@@ -57,7 +54,7 @@ async def _run(params: Edit, context: ToolContext) -> ToolOutput:
         raise ToolError(f"`expected_replacements` must be at least 1, got {params.expected_replacements}.")
     path = context.place.resolve(params.file_path)
     shown = context.place.shown(path)
-    document = opened(path, context.place)
+    document = editing.opened(path, context.place)
     found = find(document.text, params.old_string)
     if found is None:
         raise ToolError(f"Nothing was changed: {no_match(document.text, params.old_string, 'old_string', shown)}")
@@ -67,7 +64,9 @@ async def _run(params: Edit, context: ToolContext) -> ToolOutput:
         raise ToolError(f"{shown} already holds new_string there; nothing was changed.")
     with explained("edit", path, context.place):
         change = document.write(text, shown)
-    return ok(_summary(document, found, shown), (change,))
+    editing.seen.wrote(path, change.after)
+    wrong = await editing.look((Edited(path, shown, document.text, text),), context)
+    return ok(_summary(document, found, shown) + wrong, (change,))
 
 
 def _check_count(params: Edit, found: Found, document: Document, shown: str) -> None:
@@ -97,30 +96,6 @@ def _summary(document: Document, found: Found, shown: str) -> str:
     what = f"at line {first}" if len(found.spans) == 1 else f"in {len(found.spans)} places, the first at line {first}"
     note = "" if found.level == "exact" else f" The match differed in {found.level}; the file's own were kept."
     return f"Edited {shown} {what}.{note} There is no need to read it again."
-
-
-def no_match(text: str, wanted: str, name: str, shown: str) -> str:
-    """Says that `wanted` (the parameter or part called `name`) is not in a file, what comes nearest, and what differs."""
-    head = f"`{name}` is not in {shown}."
-    lines = wanted.splitlines()
-    if lines and all(_NUMBERED.match(line) for line in lines):
-        head += " It seems to contain line numbers (`N | `); leave them out."
-    near = nearest(text, wanted)
-    if near is None:
-        return f"{head} Nothing in the file resembles it; read the file again."
-    width = len(str(near.first + len(near.lines)))
-    region = [f"{number:>{width}} | {printable(line[:500])}" for number, line in enumerate(near.lines[:SHOWN], near.first)]
-    if len(near.lines) > SHOWN:
-        region.append(f"{'':>{width}} | … {len(near.lines) - SHOWN} more lines")
-    return "\n".join([f"{head} The nearest region:", *region, _difference(near.at, near.has, near.wanted, name)])
-
-
-def _difference(at: int, has: str | None, wanted: str | None, name: str) -> str:
-    if wanted is None:
-        return "Its lines are equal; what differs is where the text begins or ends."
-    if has is None:
-        return f"The file ends before line {at}, where `{name}` has {wanted[:500]!r}."
-    return f"First difference in line {at}: the file has {has[:500]!r}, `{name}` has {wanted[:500]!r}."
 
 
 def _times(count: int) -> str:

@@ -5,17 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ferrule.tools.base import Place
-from ferrule.tools.read.read_file import missing
 from ferrule.types.errors import ToolError
-from ferrule.workspace.document import Document, load
-
-
-def opened(path: Path, place: Place) -> Document:
-    """The file to be edited; raises ToolError."""
-    if not path.exists():
-        raise ToolError(missing(path, place))
-    with explained("edit", path, place):
-        return load(path)
 
 
 @contextmanager

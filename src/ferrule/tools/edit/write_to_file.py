@@ -1,5 +1,6 @@
 """`write_to_file`: the whole content of one file."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +15,7 @@ from ferrule.workspace.encoding import UTF_8, Encoding, decode
 from ferrule.workspace.endings import common_ending
 from ferrule.workspace.writing import Seen, replace, see
 
+from .editing import Edited, Editing
 from .failing import explained
 
 
@@ -22,7 +24,7 @@ class WriteToFile(Struct, frozen=True):
     content: Annotated[str, Meta(description="The complete content.")]
 
 
-def write_to_file() -> Tool:
+def write_to_file(editing: Editing | None = None) -> Tool:
     return Tool(
         name="write_to_file",
         description="Create a file, with the folders it needs, or replace all of its content. To change a part of a file, use "
@@ -30,7 +32,7 @@ def write_to_file() -> Tool:
         params=WriteToFile,
         effect=Effect.IDEMPOTENT,
         actions=_actions,
-        run=_run,
+        run=partial(_run, editing or Editing()),
     )
 
 
@@ -38,7 +40,7 @@ def _actions(params: WriteToFile, place: Place) -> tuple[Action, ...]:
     return (Action("write", (spell(str(place.resolve(params.path))),)),)
 
 
-async def _run(params: WriteToFile, context: ToolContext) -> ToolOutput:
+async def _run(editing: Editing, params: WriteToFile, context: ToolContext) -> ToolOutput:
     if not params.path or params.path.endswith("/"):
         raise ToolError(f"`path` must name a file, got {params.path!r}.")
     path = context.place.resolve(params.path)
@@ -47,12 +49,18 @@ async def _run(params: WriteToFile, context: ToolContext) -> ToolOutput:
     with explained("write", path, context.place):
         seen = see(path)
         content, notes = _encoded(params.content, seen)
-        if content == seen.content:
-            # Listed all the same: after a crash the first try may have written it without a record.
-            return ok(_result(shown, "unchanged", content, notes), (FileChange(shown, seen.digest, seen.digest),))
+    if content == seen.content:
+        # Listed all the same: after a crash the first try may have written it without a record.
+        editing.seen.wrote(path, seen.digest)
+        return ok(_result(shown, "unchanged", content, notes), (FileChange(shown, seen.digest, seen.digest),))
+    editing.seen.check(path, seen, shown)
+    with explained("write", path, context.place):
         after = replace(path, content, seen)
+    editing.seen.wrote(path, after)
+    old = None if seen.content is None else decode(seen.content)
+    wrong = await editing.look((Edited(path, shown, old and old[0], params.content),), context)
     operation = "created" if seen.version is None else "modified"
-    return ok(_result(shown, operation, content, notes), (FileChange(shown, seen.digest, after),))
+    return ok(_result(shown, operation, content, notes, wrong), (FileChange(shown, seen.digest, after),))
 
 
 def _check_folder(path: Path, shown: str, place: Place) -> None:
@@ -85,7 +93,9 @@ def _in(encoding: Encoding, content: str) -> bytes | None:
         return None
 
 
-def _result(shown: str, operation: str, content: bytes, notes: list[str]) -> str:
+def _result(shown: str, operation: str, content: bytes, notes: list[str], wrong: str = "") -> str:
     notice = " ".join([*notes, "The file is as you wrote it; there is no need to read it again."])
     told = {"path": shown, "operation": operation, "bytes": len(content), "notice": notice}
+    if wrong:
+        told["problems"] = wrong.strip()
     return msgspec.json.encode(told).decode()
