@@ -29,6 +29,7 @@ CODE = Contract(
         "write_to_file",
         "apply_diff",
         "edit",
+        "apply_patch",
         "execute_command",
         "read_command_output",
         "stop_command",
