@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 from ferrule.types.errors import UsageError
 
-from .flags import BY_NAME, COMMANDS, FROM_ELSEWHERE, MAY_TAKE, NEEDS, REVIEW, RUN, TAKES, UNDO, FlagSpec
+from .flags import BY_NAME, COMMANDS, FROM_ELSEWHERE, MANY, MAY_TAKE, MCP, NEEDS, REVIEW, RUN, TAKES, UNDO, FlagSpec
 
 
 class Given(NamedTuple):
@@ -38,6 +38,15 @@ class UndoOf(NamedTuple):
     force: bool = False
 
 
+class McpOf(NamedTuple):
+    """What `ferrule mcp add` and `remove` are told beside the server: `project` means the project's file."""
+
+    transport: str | None = None
+    env: tuple[str, ...] = ()
+    headers: tuple[str, ...] = ()
+    project: bool = False
+
+
 class Invocation(NamedTuple):
     """One understood command line. `headless` tells that `-p` was there; `resume` is a session id, a prefix or `latest`."""
 
@@ -67,6 +76,7 @@ class Invocation(NamedTuple):
     review: "ReviewOf | None" = None
     force: bool = False
     undo: "UndoOf | None" = None
+    mcp: "McpOf | None" = None
     help: bool = False
     version: bool = False
 
@@ -112,6 +122,7 @@ def understand(arguments: Sequence[str]) -> Invocation:
         force="--force" in given,
         review=_review(given) if command == REVIEW else None,
         undo=_undo(given) if command == UNDO else None,
+        mcp=_mcp(given) if command == MCP else None,
     )
 
 
@@ -202,12 +213,12 @@ def _command(words: list[str], headless: bool) -> tuple[str, str, tuple[str, ...
 
 
 def _exactly(command: str, words: list[str]) -> tuple[str, ...]:
-    count = 1 if command in TAKES else 0
+    count = 2 if command in MANY else 1 if command in TAKES else 0
     if len(words) < count:
         raise UsageError(f"{command} needs {NEEDS[TAKES[command]].format(command)}")
     if command in MAY_TAKE:
         count = 1
-    if len(words) > count:
+    if len(words) > count and command not in MANY:
         quote = "; quote it" if TAKES.get(command) == "TEXT" else ""
         raise UsageError(f'{command} does not take "{words[count]}"{quote}')
     return tuple(words)
@@ -289,6 +300,11 @@ def _undo(given: dict[str, list[str]]) -> UndoOf:
         dry_run="--dry-run" in given,
         force="--force" in given,
     )
+
+
+def _mcp(given: dict[str, list[str]]) -> McpOf:
+    env, headers = tuple(given.get("--env", ())), tuple(given.get("--header", ()))
+    return McpOf(_text(given, "--transport"), env, headers, "--project" in given)
 
 
 def _exclude(given: dict[str, list[str]], one: str, other: str) -> None:

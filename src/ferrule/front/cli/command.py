@@ -75,7 +75,7 @@ def _dispatch(invocation: Invocation, environ: Mapping[str, str]) -> int:
             from .demo import demo
 
             return demo(invocation, environ)
-        case "config" | "init":
+        case "config" | "init" | "mcp":
             return _set_up(invocation, environ)
         case "review":
             from .review import review
@@ -90,6 +90,10 @@ def _set_up(invocation: Invocation, environ: Mapping[str, str]) -> int:
         from .setting.init import init
 
         return init(invocation, environ)
+    if invocation.command == "mcp":
+        from .setting.mcp import mcp
+
+        return mcp(invocation, environ)
     from .setting.config import config
 
     return config(invocation, environ)

@@ -10,6 +10,7 @@ COMMANDS = {
     "trace": (),
     "receipt": ("verify",),
     "config": ("show", "trust", "untrust"),
+    "mcp": ("list", "add", "remove"),
     "init": (),
     "doctor": (),
     "demo": ("", "review"),
@@ -22,17 +23,24 @@ TAKES = {
     "sessions search": "TEXT",
     "sessions import": "EXPORT",
     "receipt verify": "FILE",
+    "mcp remove": "SERVER",
+    "mcp add": "SERVER COMMAND",
 }
 """The one word that follows a command; no other command takes one."""
 
 MAY_TAKE = frozenset({"undo", "config trust", "config untrust"})
 """Commands that a word may follow."""
 
+MANY = frozenset({"mcp add"})
+"""Commands that two words or more follow."""
+
 NEEDS = {
     "ID": "a session: ferrule {} ID (ferrule sessions list shows them)",
     "TEXT": "what to look for: ferrule {} TEXT",
     "EXPORT": "an exported session: ferrule {} FILE (written by ferrule sessions export ID --format jsonl)",
     "FILE": "a receipt: ferrule {} FILE (written by --receipt FILE)",
+    "SERVER": "the name of a server: ferrule {} NAME (ferrule mcp list shows them)",
+    "SERVER COMMAND": "a name and a URL, or a command: ferrule {0} NAME https://… or ferrule {0} NAME -- COMMAND [ARGUMENT…]",
 }
 
 
@@ -68,6 +76,7 @@ class FlagSpec(NamedTuple):
 
 REVIEW = "review"
 UNDO = "undo"
+MCP = "mcp"
 TASK = (RUN, REVIEW)
 SETTING = (RUN, REVIEW, "config", "demo")
 ALL = (RUN, *COMMANDS)
@@ -110,6 +119,10 @@ FLAGS = (
     FlagSpec(("--list",), commands=("undo",)),
     FlagSpec(("--dry-run",), commands=("undo",)),
     FlagSpec(("--force",), commands=("undo", "init")),
+    FlagSpec(("--transport",), "KIND", choices=("stdio", "http", "sse"), commands=("mcp",), actions=("add",)),
+    FlagSpec(("--env",), "NAME=VALUE", many=True, commands=("mcp",), actions=("add",)),
+    FlagSpec(("--header",), "NAME:VALUE", many=True, commands=("mcp",), actions=("add",)),
+    FlagSpec(("--project",), commands=("mcp",), actions=("add", "remove")),
     FlagSpec(("--journal",), "EXPORT", commands=("receipt",)),
     FlagSpec(("--until",), "SEQ", commands=("replay",)),
     FlagSpec(("--speed",), "N", commands=("replay",)),

@@ -21,17 +21,15 @@ Model
   --model NAME[,NAME]      openai/…, openai-responses/…, anthropic/…, google/…,
                            scripted/FILE, or ENDPOINT/… of the configuration
   --effort none|low|medium|high   --append-system-prompt TEXT
-Rights
+Rights and limits
   --approve WHAT           ask (only reading), edits (writing too), or all
   --allow RULE             "execute:pytest *", "write:docs/**", … (repeatable)
   --deny RULE              the same, and it wins (repeatable)
   --sandbox MODE           confine commands: workspace or strict; or off
-Limits
   --max-turns N   --max-tokens N   --max-cost USD   --max-time 90s|10m|2h
 Output
   --output-format FORMAT   text, json, stream-json, or sarif (review)
   --receipt FILE           write the evidence of the run, which can be verified
-  -h, --help   --version
 Review
   review [--base REF | --staged | --commit SHA] [--fail-on SEVERITY] [PATH…]
                            of the working tree; by checks if there is no model
@@ -42,8 +40,10 @@ Commands
   undo [ID] [--to SEQ | --last N | --all] [--files] [--conversation]
        [--list | --dry-run | --force]   go back to before a prompt, or redo
   receipt verify FILE [--journal EXPORT]   replay ID [--until SEQ] [--speed N]
-  trace ID   config show   doctor [--filters MODEL]   demo   demo review
-  init [--force]   config trust [DIR]   config untrust [DIR]
+  trace ID   doctor [--filters MODEL]   demo [review]   -h, --help   --version
+  mcp list | remove NAME | add NAME URL | add NAME -- COMMAND [ARGUMENT…]
+      [--project] [--transport stdio|http|sse] [--env N=V] [--header N:V]
+  config show | trust [DIR] | untrust [DIR]   init [--force]
 Settings
   ~/.config/ferrule/config.toml < .ferrule/config.toml (trusted folders only)
   < FERRULE_KEY < flags; ferrule config show tells where each value comes from

@@ -1,6 +1,8 @@
 """`ferrule mcp add` and `remove`: one server in a file, everything else in it as it was."""
 
 import json
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,26 @@ from ferrule.workspace.writing import put, see
 
 from .entry import Entry, problem_of
 from .files import read
+
+
+def entry_from(target: Sequence[str], transport: str | None, env: Sequence[str], headers: Sequence[str]) -> Entry:
+    """Of a URL alone, or a command with its arguments. Raises UsageError."""
+    pairs = dict(_pair(text, "=", "--env NAME=VALUE") for text in env)
+    sent = dict(_pair(text, ":", "--header NAME:VALUE") for text in headers)
+    if transport != "stdio" and (transport is not None or re.match(r"https?://", target[0])):
+        if len(target) > 1 or pairs:
+            raise UsageError("a server that is reached by its URL takes no arguments and no --env")
+        return Entry(type="sse" if transport == "sse" else "http", url=target[0], headers=sent)
+    if sent:
+        raise UsageError("a server that is started by a command takes no --header")
+    return Entry(command=target[0], args=tuple(target[1:]), env=pairs)
+
+
+def _pair(text: str, sign: str, right: str) -> tuple[str, str]:
+    name, found, value = text.partition(sign)
+    if not found or not name.strip():
+        raise UsageError(f'"{text}" is not of the form {right}')
+    return name.strip(), value.strip()
 
 
 def add(path: Path, name: str, entry: Entry) -> None:

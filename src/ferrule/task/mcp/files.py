@@ -21,7 +21,8 @@ from ferrule.types.errors import UsageError
 
 from .entry import Entry, server_of
 
-OF_PROJECTS = (Path(".roo") / "mcp.json", Path(".mcp.json"))
+PROJECT_FILE = Path(".mcp.json")
+OF_PROJECTS = (Path(".roo") / "mcp.json", PROJECT_FILE)
 LOGS = "mcp"
 
 
@@ -36,6 +37,10 @@ class Configured(Struct, frozen=True):
 def own_file(environ: Mapping[str, str]) -> Path:
     """`mcp.json` beside the person's `config.toml`."""
     return user_file(environ).with_name("mcp.json")
+
+
+def project_file(folder: Path) -> Path:
+    return folder / PROJECT_FILE
 
 
 def configured(folder: Path, environ: Mapping[str, str]) -> Configured:
