@@ -18,14 +18,14 @@ SECRET = "squeamish ossifrage\n"
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A project in which `hidden/`, `*.pem`, `.env` and `build` are ignored; it is the home folder, too."""
+    """A project in which `hidden/`, `*.pem`, `.env`, `build` and `key1.txt` are ignored; it is the home folder, too."""
     root = (tmp_path / "project").resolve()
-    for name in ("hidden/deep/x", "src/k.pem", "k.pem", ".env", "build/out"):
+    for name in ("hidden/deep/x", "src/k.pem", "k.pem", ".env", "build/out", "key1.txt"):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(SECRET)
     (root / "src/a.py").write_text("print(1)\n")
     (root / "notes").write_text("Keep .env and k.pem to yourself.\n")
-    (root / ".ferruleignore").write_text("hidden/\n*.pem\n.env\nbuild\n")
+    (root / ".ferruleignore").write_text("hidden/\n*.pem\n.env\nbuild\nkey1.txt\n")
     (root / "link").symlink_to("hidden/deep/x")
     (root / "folder").symlink_to("hidden")
     (root / "hidden/inside").symlink_to("../notes")
@@ -65,6 +65,11 @@ cat k\\.pem
 cat $'k\\x2epem'
 cat k.p""em
 cat {k,x}.pem
+cat key$((1)).txt
+cat < key$((1)).txt
+N=$((1)); cat "key$N.txt"
+for ((i = 1; i < 2; i++)); do cat key$i.txt; done
+ln -s . here && cat here/hidden/deep/x
 cat k.{pem,txt}
 cat *.pem
 cat k.???

@@ -77,7 +77,9 @@ DOWN = {
     "diff": re.compile(r"-\w*r\w*|--recursive"),
     "zip": re.compile(r"-\w*r\w*|--recurse-paths"),
     "find": re.compile(r"-(exec|execdir|ok|okdir|delete|fprint\w*|fls|files0-from)"),
-    **dict.fromkeys(("rg", "ag", "ack", "ugrep", "mv", "rsync", "tar", "bsdtar", "7z", "cpio", "pax", "shred"), re.compile(r"")),
+    **dict.fromkeys(
+        ("rg", "ag", "ack", "ugrep", "mv", "ln", "rsync", "tar", "bsdtar", "7z", "cpio", "pax", "shred"), re.compile(r"")
+    ),
 }
 """Commands that go down into folders, by a word that makes them do so; those with an empty pattern always do."""
 HERE = frozenset({"grep", "egrep", "fgrep", "rg", "ag", "ack", "ugrep", "find", "git"})
@@ -108,6 +110,14 @@ def _goes_down(part: Part) -> bool:
     return sign is not None and (not sign.pattern or any(sign.fullmatch(text) for text in texts))
 
 
+def _values(word: Word) -> Iterator[tuple[str, bool]]:
+    """What a word may be, and whether that is a pattern. A `0` that is not certain may stand for any number."""
+    for value in word.values or ():
+        yield value, word.glob
+        if not word.exact and "0" in value:
+            yield value.replace("0", "*"), True
+
+
 class _Reader:
     """Reads one simple command. What is not certain about its words is judged elsewhere. Where the folder is not known, that in
     which it all began stands for it."""
@@ -123,8 +133,8 @@ class _Reader:
     def reaches(self) -> Iterator[Reach]:
         """Every path that the command may open, by its redirections and its words."""
         for redirect in self.part.redirects:
-            for value in redirect.target.values or ():
-                yield from self.placed(value, _Reading(value, redirect.target.glob))
+            for value, glob in _values(redirect.target):
+                yield from self.placed(redirect.target.text, _Reading(value, glob))
         somewhere = False
         for word in self.operands():
             for reading in self.readings(word):
@@ -165,16 +175,16 @@ class _Reader:
 
     def readings(self, word: Word) -> Iterator[_Reading]:
         """The texts that a program may take for a path: the word, and what stands in it behind an option's letter or a sign."""
-        for value in word.values or ():
+        for value, glob in _values(word):
             if len(value) > LONGEST or URL.match(value):
                 continue
             if not value.startswith("-"):
-                yield _Reading(value, word.glob)
+                yield _Reading(value, glob)
             elif not value.startswith("--"):
                 yield _Reading(value[2:], there=True)
             _, equals, tail = value.partition("=")
             if equals:
-                yield _Reading(tail, word.glob)
+                yield _Reading(tail, glob)
             for piece in re.split(r"[:=,@]", value):
                 if piece not in ("", value):
                     yield _Reading(piece, there=self.name != "git" or piece.startswith("-"))
