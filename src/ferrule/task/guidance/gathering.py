@@ -36,8 +36,8 @@ class Guidance(Struct, frozen=True):
         for project in dict.fromkeys(each.project for each in self.untrusted):
             shelves = [self.where.shown(each.shelf) for each in self.untrusted if each.project == project]
             are = "is" if len(shelves) == 1 else "are"
-            hint = f"to trust it: ferrule config trust {quote(str(project))}"
-            yield f"{' and '.join(shelves)} {are} not read because {project} is not trusted; {hint}"
+            hint = f"(ferrule config trust {quote(str(project))})"
+            yield f"{' and '.join(shelves)} {are} not read because {project} is not trusted {hint}."
 
 
 def gather(where: Where) -> Guidance:

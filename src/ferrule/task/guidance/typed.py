@@ -59,5 +59,5 @@ def _unknown(name: str, guidance: Guidance) -> str:
 
     names = [*guidance.named("commands"), *guidance.named("skills")]
     near = get_close_matches(name, names, 1, 0.6)
-    meant = f"; did you mean /{near[0]}?" if near else ""
-    return f"There is no command /{name}, so the prompt is taken as it stands{meant}."
+    meant = f" Did you mean /{near[0]}?" if near else ""
+    return f"There is no command /{name}, so the prompt is taken as it stands.{meant}"

@@ -5,12 +5,11 @@ from pathlib import Path
 
 import msgspec
 
+from ferrule.front.cli.arguments import Invocation
+from ferrule.front.cli.show.output import deliver, standard_error
+from ferrule.front.cli.show.terminal import clean
 from ferrule.task.config.layers import Flag, load, user_file
 from ferrule.task.config.show import lines, rows
-
-from ..arguments import Invocation
-from ..show.output import deliver, standard_error
-from ..show.terminal import clean
 
 
 def config(invocation: Invocation, environ: Mapping[str, str]) -> int:

@@ -3,11 +3,10 @@
 import os
 from collections.abc import Mapping
 
+from ferrule.front.cli.arguments import Invocation
+from ferrule.front.cli.show.output import deliver
+from ferrule.front.cli.show.terminal import clean
 from ferrule.task.init.writing import write_instructions
-
-from ..arguments import Invocation
-from ..show.output import deliver
-from ..show.terminal import clean
 
 
 def init(invocation: Invocation, environ: Mapping[str, str]) -> int:

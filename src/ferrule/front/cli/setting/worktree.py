@@ -3,10 +3,9 @@
 import asyncio
 from collections.abc import Callable, Mapping
 
+from ferrule.front.cli.arguments import Invocation
 from ferrule.task.holding.worktree import bind, outcome, unbind
 from ferrule.types.errors import FerruleError
-
-from ..arguments import Invocation
 
 
 def in_worktree(
