@@ -11,7 +11,7 @@ run: $(VENV)/.product
 	@$(BIN)/ferrule review --commit HEAD --model builtin/checks --no-session --fail-on nit; \
 	case $$? in 0|2) echo; $(BIN)/ferrule demo review;; 10) ;; *) exit 1;; esac
 
-test: $(VENV)/.dev
+test: $(VENV)/.dev $(VENV)/.servers
 	$(BIN)/python -m pytest -n 2
 
 check: $(VENV)/.dev
@@ -32,7 +32,7 @@ bench: $(VENV)/.dev
 smoke: $(VENV)/.dev
 	$(BIN)/python scripts/smoke.py
 
-kill: $(VENV)/.dev
+kill: $(VENV)/.dev $(VENV)/.servers
 	$(BIN)/python -m pytest -m long tests/e2e tests/engine
 
 clean:
@@ -48,3 +48,11 @@ $(VENV)/.product: $(VENV)/bin/python pyproject.toml
 $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
 	$(PIP) install --editable '.[dev]'
 	@touch $@ $(VENV)/.product
+
+# Servers from npm that tests/mcp speaks with; without npm those tests are skipped, but not where CI is set.
+SERVERS := tests/mcp/servers/package.json tests/mcp/servers/package-lock.json
+$(VENV)/.servers: $(SERVERS) $(VENV)/bin/python
+	@mkdir -p $(VENV)/servers && cp $(SERVERS) $(VENV)/servers/
+	@if command -v npm >/dev/null; then cd $(VENV)/servers && npm ci --ignore-scripts --no-audit --no-fund --silent; \
+	elif [ -n "$$CI" ]; then echo "npm is missing" >&2; exit 1; fi
+	@touch $@
