@@ -27,6 +27,7 @@ TOOLS = [
     "write_to_file",
     "apply_diff",
     "edit",
+    "apply_patch",
     "execute_command",
     "codebase_search",
     "update_todo_list",

@@ -37,6 +37,7 @@ def test_every_tool_declares_what_repeating_it_would_do() -> None:
         "write_to_file": "idempotent",
         "apply_diff": "mutating",
         "edit": "mutating",
+        "apply_patch": "mutating",
         "execute_command": "mutating",
         "read_command_output": "read",
         "stop_command": "idempotent",
