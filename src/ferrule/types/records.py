@@ -97,6 +97,16 @@ class CallStarted(Struct, frozen=True, tag="call_started"):
     before: tuple[FileState, ...] = ()
 
 
+def inner(id: str) -> str:
+    """The id of the call that a call makes: it has records of its own, and no assistant message holds it."""
+    return f"{id}.1"
+
+
+def outermost(id: str) -> str:
+    """The id of the call in an assistant message that led to a call."""
+    return id.partition(".")[0]
+
+
 class CallFinished(Struct, frozen=True, tag="call_finished"):
     """Durable after the effect. `ends` is set when the call was an accepted terminal action.
 

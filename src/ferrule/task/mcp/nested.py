@@ -1,6 +1,6 @@
 """A call that `call_tool` makes: in the journal as a call of its own, its hooks asked, its errors included.
 
-Its id is that of the call that made it, and `.1`. Approved it is already: `call_tool` is judged by what it calls.
+Approved it is already: `call_tool` is judged by what it calls.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from ferrule.tools.base import Given, Tool, ToolContext
 from ferrule.tools.schema import parse
 from ferrule.types.errors import ToolError
 from ferrule.types.messages import Image, ResultKind, Text, ToolCall, ToolResult
-from ferrule.types.records import CallFinished, CallStarted
+from ferrule.types.records import CallFinished, CallStarted, inner
 from ferrule.types.tools import ToolOutput, error
 
 NAME = "call_tool"
@@ -32,7 +32,7 @@ class Nesting:
 
     async def run(self, tool: Tool, given: Given, context: ToolContext) -> ToolOutput:
         """Started and finished durably, whatever happens between (law 3)."""
-        call = ToolCall(inner_id(context.call_id), tool.name, msgspec.json.encode(given.arguments).decode())
+        call = ToolCall(inner(context.call_id), tool.name, msgspec.json.encode(given.arguments).decode())
         verdict = await self._hooks.before_tool(call, tool.effect)
         if verdict.decision != "pass":
             return ToolOutput("denied", (Text(f"Denied: the hook {verdict.by} says: {verdict.reason} Nothing was run."),))
@@ -65,14 +65,10 @@ class Nesting:
         return tuple(Text(self._mask.text(part.text)) if isinstance(part, Text) else part for part in parts)
 
 
-def inner_id(outer: str) -> str:
-    return f"{outer}.1"
-
-
 async def lost(opening: Opening) -> tuple[CallFinished, ...]:
     """The missing results of calls that were running when an earlier run was killed (law 4)."""
     broken = {
-        inner_id(each.call.id)
+        inner(each.call.id)
         for each in opening.conversation.open_calls
         if each.call.name == NAME and isinstance(each.state, Started)
     }

@@ -23,6 +23,7 @@ from ferrule.types.records import (
     Shrunk,
     Undone,
     UserSaid,
+    outermost,
 )
 from ferrule.types.result import RecordAdded, TaskEvent
 from ferrule.types.tools import End, FileChange, GateResult
@@ -126,7 +127,7 @@ class Evidence:
             case CallStarted(call_id=id, effect=effect, files=files):
                 self.begun.setdefault(id, {file.path: file.before for file in files})
                 if not effect.repeatable:
-                    self.unwatched.add(id)
+                    self.unwatched.add(outermost(id))
             case CallFinished() as finished:
                 self._finished(finished)
             case UserSaid(origin="person") | Answered():
