@@ -41,7 +41,16 @@ def test_the_readme_lists_every_outcome_with_its_exit_code() -> None:
 
 
 @pytest.mark.parametrize(
-    "document", ["README.md", "docs/configuration.md", "docs/scripted.md", "docs/review.md", "docs/receipts.md", "CHANGELOG.md"]
+    "document",
+    [
+        "README.md",
+        "docs/configuration.md",
+        "docs/scripted.md",
+        "docs/review.md",
+        "docs/receipts.md",
+        "docs/guidance.md",
+        "CHANGELOG.md",
+    ],
 )
 def test_every_flag_that_a_document_names_exists_and_every_link_leads_somewhere(document: str) -> None:
     text = (ROOT / document).read_text()

@@ -10,7 +10,7 @@ from msgspec import Struct
 from .places import OWN, ROO, Base, Where, Whose
 from .reading import Contents, Unusable, read, target
 
-FILES = ("AGENTS.md", "CLAUDE.md"), ("AGENTS.local.md", "CLAUDE.local.md")
+FILES = ("AGENTS.md", "AGENT.md", "CLAUDE.md"), ("AGENTS.local.md", "AGENT.local.md", "CLAUDE.local.md")
 """Of each group the first that is there counts, in every folder."""
 FILE_BYTES = 32_000
 MOST_RULES = 200

@@ -28,15 +28,15 @@ def commands(read: Read) -> tuple[Told, ...]:
 def _make(read: Read) -> Iterator[Told]:
     for name in ("GNUmakefile", "makefile", "Makefile"):
         if (text := read(name)) is not None:
-            targets = re.findall(r"^([A-Za-z0-9][\w.-]*)(?:[ \t]+[\w.-]+)*[ \t]*::?(?!=)", text, re.MULTILINE)
-            yield from (Told(f"make {target}", name) for target in _wanted(targets))
+            rules = re.findall(r"^([A-Za-z0-9][\w. \t/-]*)::?(?![:=])", text, re.MULTILINE)
+            yield from (Told(f"make {target}", name) for target in _wanted(" ".join(rules).split()))
             return
 
 
 def _just(read: Read) -> Iterator[Told]:
     for name in ("justfile", "Justfile", ".justfile"):
         if (text := read(name)) is not None:
-            recipes = re.findall(r"^@?([A-Za-z_][\w-]*)(?:[ \t][^:=\n]*)?:(?!=)", text, re.MULTILINE)
+            recipes = re.findall(r"^@?([A-Za-z_][\w-]*)(?:[ \t][^:\n]*)?:(?!=)", text, re.MULTILINE)
             yield from (Told(f"just {recipe}", name) for recipe in _wanted(recipes))
             return
 
