@@ -66,7 +66,8 @@ class Jobs:
     async def detach(self, job: Job) -> None:
         """Nobody waits for it any more; from here on it has a handle, and its end is recorded."""
         self._name(job)
-        job.background = job.output.keep = True
+        job.background = True
+        job.output.keep()
         await self._record(Process(job.name, job.call_id, job.line))
 
     async def keep(self, job: Job) -> None:
@@ -115,9 +116,10 @@ class Jobs:
 
     def show_all(self, job: Job) -> None:
         """Its output was shown to where it is now."""
-        size = job.output.slice(0, 0)[1]
-        settled = job.output.settled(size)
-        self.show(job.name, settled, job.output.slice(settled, size)[0])
+        with contextlib.suppress(StoreError):
+            size = job.output.slice(0, 0)[1]
+            settled = job.output.settled(size)
+            self.show(job.name, settled, job.output.slice(settled, size)[0])
 
     async def close(self) -> None:
         """End all; what the background processes printed can be read when the session goes on."""

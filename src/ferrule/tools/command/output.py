@@ -16,7 +16,7 @@ KEPT = 8_192
 class Output:
     """Collects a command's output in bounded memory. `feed` takes what Decoder gives; `finish` ends it.
 
-    `keep`: also what fits into memory becomes a blob in the end. `digest` is that blob's, once there is one.
+    `digest` is the blob's, once there is one.
     """
 
     def __init__(self, blobs: Blobs) -> None:
@@ -28,7 +28,6 @@ class Output:
         self._size = 0
         self._writer: BlobWriter | None = None
         self._lost = ""
-        self.keep = False
         self.digest: str | None = None
 
     @property
@@ -50,10 +49,15 @@ class Output:
 
     def finish(self) -> None:
         self._keep(self._screen.finish())
-        if self.keep and self._size and self._writer is None and not self._lost:
-            self._storing(self._begin)
+        if self._writer and not self._size:
+            self.discard()
         if self._writer:
             self._storing(self._finish)
+
+    def keep(self) -> None:
+        """From here on the whole goes to a blob, however short it is; `slice` gives parts of it as the blob will hold them."""
+        if self._writer is None and not self._lost:
+            self._storing(self._begin)
 
     def discard(self) -> None:
         """Drop a blob that was begun, for a call that does not end."""
@@ -81,8 +85,9 @@ class Output:
             return self._blobs.read(self.digest, offset, limit), self._blobs.size(self.digest)
         if self._writer is not None:
             return self._writer.so_far(offset, limit, rest)
-        whole = self.text().encode()
-        return whole[offset : offset + limit], len(whole)
+        if self._lost:
+            raise StoreError(self._lost)
+        return b"", 0
 
     def settled(self, size: int) -> int:
         """How many of `size` bytes can no longer change."""

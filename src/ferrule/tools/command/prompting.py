@@ -8,7 +8,7 @@ SILENCE = 3.0
 _OPEN = re.compile(
     r"""(?xi)
     \b (?:password|passphrase|passcode|pin|otp|username|user\ name|login|e-?mail|token|verification\ code|one-time\ code)
-       \b [^:?]{0,80} [:?] $
+       \b .{0,80} [:?] $
     | [\[(] \s* y(?:es)? \s* [/|] \s* n(?:o)? \b [^\])]{0,40} [\])] \s* [:?>]? $
     | \b (?:are\ you\ sure|do\ you\ want|would\ you\ like|continue|proceed|overwrite|replace|remove|delete|ok\ to) \b
       [^?]{0,200} \? (?: \s* [\[(] [^\])]{0,60} [\])] )? \s* [:>]? $

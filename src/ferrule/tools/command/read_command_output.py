@@ -120,7 +120,8 @@ def page(jobs: Jobs, source: Source, offset: int | None, limit: int) -> str:
         return f"Nothing new; {size:,} bytes in all." if offset is None else f"It has only {size:,} bytes; `offset` is {offset}."
     data, start = _whole_characters(source, start, limit)
     end = start + len(data)
-    jobs.show(source.handle, min(end, source.settled), data[max(0, source.settled - start) :])
+    certain = min(end, source.settled)
+    jobs.show(source.handle, certain, source.slice(certain, end - certain)[0])
     more = f"\n[{size - end:,} bytes follow: offset={end}]" if end < size else ""
     return f"Bytes {start:,} to {end:,} of {size:,}:\n{data.decode(errors='replace')}{more}"
 
