@@ -64,7 +64,7 @@ class Finder:
         return await _within(self._keeper.settled, seconds)
 
     async def listed(self, seconds: float) -> bool:
-        """Wait until every ordinary file is known for the first time; links and empty folders may come later."""
+        """Wait until every ordinary file is known; links and empty folders may come later."""
         return await _within(self._keeper.listed, seconds)
 
     async def close(self) -> None:

@@ -16,18 +16,19 @@ EVERYTHING = 1 << 60
 
 
 def update(index: Index, root: Path, paths: Iterable[str]) -> list[str]:
-    """Of each path, whether it is there and is to be known. The folders that became known by it."""
-    gone: list[str] = []
+    """Of each path, whether it is there and is to be known. The folders that became known by it.
+
+    A folder that is known already was replaced, or it would not be named: all in it may be another.
+    """
+    kinds = {path: kind_of(real(root, path)) for path in paths}
+    replaced = [path for path, kind in kinds.items() if kind != "file" or f"{path}/" in index.known]
+    index.remove(each for path in replaced for each in (path, f"{path}/"))
     asked: defaultdict[str, set[str]] = defaultdict(set)
-    for path in paths:
-        folder = parent(path)
-        kind = kind_of(real(root, path))
-        shown = path + "/" if kind == "folder" else path
-        gone += [each for each in (path, path + "/") if each != shown or kind is None]
-        if kind is not None and shown not in index.known and (not folder or folder in index.known):
-            asked[folder].add(shown)
-    index.remove(gone)
-    return [each for folder, names in sorted(asked.items()) for each in _add(index, root, folder, names)]
+    for path, kind in kinds.items():
+        if kind is not None and (not (folder := parent(path)) or folder in index.known):
+            asked[folder].add(f"{path}/" if kind == "folder" else path)
+    fresh = {each for folder, names in asked.items() if not names <= index.known for each in _listed(root, folder) & names}
+    return _take(index, root, fresh - index.known)
 
 
 def look(index: Index, root: Path, folders: Iterable[str]) -> list[str]:
@@ -36,10 +37,6 @@ def look(index: Index, root: Path, folders: Iterable[str]) -> list[str]:
     there = {folder: _listed(root, folder) for folder in known}
     index.remove({path for folder, paths in known.items() for path in paths - there[folder]})
     return _take(index, root, {path for folder, paths in known.items() for path in there[folder] - paths})
-
-
-def _add(index: Index, root: Path, folder: str, names: set[str]) -> list[str]:
-    return _take(index, root, _listed(root, folder) & names)
 
 
 def _take(index: Index, root: Path, paths: set[str]) -> list[str]:

@@ -20,15 +20,25 @@ class Index:
 
     def __init__(self, shelf: int = SHELF) -> None:
         self._size = shelf
-        self.known: set[str] = set()
+        self._loaded: list[list[str]] = []
+        self._known: set[str] = set()
         self._shelves: list[Shelf] = []
         self._fresh: list[str] = []
         self._fresh_shelf: Shelf | None = None
         self._dead: set[str] = set()
 
+    @property
+    def known(self) -> set[str]:
+        self._unload()
+        return self._known
+
+    def load(self, paths: list[str]) -> None:
+        """Of a first listing, which names everything once: quick, the work is left to who needs it first."""
+        self._loaded.append(paths)
+
     def add(self, paths: Iterable[str]) -> None:
         fresh = set(paths) - self.known
-        self.known |= fresh
+        self._known |= fresh
         if self._dead:
             revived = self._dead & fresh
             self._dead -= revived
@@ -52,7 +62,7 @@ class Index:
         folders = tuple(path for path in gone if path.endswith("/"))
         if folders:
             gone.update(path for path in self.known if path.startswith(folders))
-        self.known -= gone
+        self._known -= gone
         self._dead |= gone
         self._tidy()
 
@@ -74,18 +84,19 @@ class Index:
     ) -> tuple[list[str], int]:
         """The best paths, and how many match. Those in `recent` come first, in that order where they match equally well."""
         query = Query(text)
-        matcher = query.matcher() if query else None
         first = self._first(query, recent, limit, keep)
+        wanted = limit + len(first)
+        matchers = query.matchers(wanted + len(self._dead) if keep is None else None) if query else None
         chosen, ranks, total = set(first), list[Rank](), 0
         for shelf in self._every():
             if stopped():
                 raise Stopped
-            hits = shelf.search(matcher, limit + len(first), self._dead, keep)
+            hits = shelf.search(matchers, wanted, self._dead, keep)
             ranks += hits.best
             total += hits.total
         if keep is None and self._dead:
-            total -= count(list(self._dead), matcher)
-        rest = [path for _, _, path in heapq.nsmallest(limit + len(first), ranks) if path not in chosen]
+            total -= count(list(self._dead), matchers)
+        rest = [path for _, _, path in heapq.nsmallest(wanted, ranks) if path not in chosen]
         return [*first, *rest][:limit], total
 
     def _first(self, query: Query, recent: Sequence[str], limit: int, keep: Keep | None) -> list[str]:
@@ -93,10 +104,17 @@ class Index:
         if not query or not known:
             return known[:limit]
         order = {path: at for at, path in enumerate(known)}
-        ranks = Shelf(known).search(query.matcher(), len(known), set(), None).best
+        ranks = Shelf(known).search(query.matchers(), len(known), set(), None).best
         return [path for _, _, path in sorted(ranks, key=lambda rank: (rank[0], order[rank[2]]))][:limit]
 
+    def _unload(self) -> None:
+        for paths in self._loaded:
+            self._known.update(paths)
+            self._shelves.append(Shelf(paths))
+        self._loaded = []
+
     def _every(self) -> list[Shelf]:
+        self._unload()
         if self._fresh and self._fresh_shelf is None:
             self._fresh_shelf = Shelf(self._fresh)
         return [*self._shelves, *([self._fresh_shelf] if self._fresh_shelf else [])]

@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 class Keeper:
     """`remark` says what is missing, `deaf` why changes are not followed; both are empty where all is well.
 
-    `listed`: every ordinary file was known once; `settled`: everything was looked through since the last beginning.
+    Since the last beginning, `listed`: every ordinary file is known; `settled`: everything was looked through.
     """
 
     def __init__(self, root: Path, processes: Processes, environment: Environment, follow: bool) -> None:
@@ -72,6 +72,7 @@ class Keeper:
         if self._filling is not None:
             self._filling.cancel()
         self.index = Index()
+        self.listed.clear()
         self.settled.clear()
         self._walked.clear()
         self.began = asyncio.get_running_loop().time()
@@ -81,7 +82,7 @@ class Keeper:
         adding: list[asyncio.Task[None]] = []
 
         def take(paths: list[str]) -> None:
-            adding.append(self._spawn(self.run(lambda: index.add(paths))))
+            adding.append(self._spawn(self.run(lambda: index.load(paths))))
 
         trouble = await listed(self._root, self._processes, self._environment, take)
         for each in adding:
@@ -135,6 +136,8 @@ class Keeper:
                     self._heard[letter].append(path)
 
     async def _apply(self, index: Index, heard: dict[str, list[str]], walked: bool) -> None:
+        """Behind the listing, which may name what went meanwhile and not yet what it lies in."""
+        await self.listed.wait()
         entries, changed, paths = heard["e"], heard["r"], heard["c"]
         if entries:
             await self.run(lambda: index.add(entries))

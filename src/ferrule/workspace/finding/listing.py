@@ -7,7 +7,7 @@ from ferrule.process.protocol import Command, Processes
 from ferrule.types.names import spell
 from ferrule.workspace.ripgrep import find_ripgrep
 
-PORTION = 1_048_576
+PORTION = 1_572_864
 """Bytes of names that are handed over at once."""
 Environment = tuple[tuple[str, str], ...]
 

@@ -6,6 +6,8 @@ name counts more than what is found on the way to it; of equals the shorter path
 
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -27,6 +29,11 @@ class Hits(NamedTuple):
     total: int
 
 
+class Matchers(NamedTuple):
+    whole: "Matcher"
+    names: "Matcher"
+
+
 class Query:
     """A typed text, ready to be asked of any number of shelves."""
 
@@ -36,10 +43,16 @@ class Query:
     def __bool__(self) -> bool:
         return bool(self.words)
 
-    def matcher(self) -> "Matcher":
+    def matchers(self, names: int | None = None) -> "Matchers":
+        """For the whole paths and for the names, of which only the `names` best are wanted."""
         from frizbee import Matcher
 
-        return Matcher.from_patterns(self.words, max_typos=0, casing="smart", unicode="smart")
+        whole = Matcher.from_patterns(self.words, max_typos=0, casing="smart", unicode="smart")
+        return Matchers(whole, Matcher.from_patterns(self.words, max_typos=0, max_items=names, casing="smart", unicode="smart"))
+
+    @cached_property
+    def _one(self) -> "Matcher":
+        return self.matchers().whole
 
     def marks(self, path: str) -> tuple[int, ...]:
         """Which characters of a path matched: of its name where all of them can."""
@@ -47,7 +60,7 @@ class Query:
         if not self.words or len(shown) != len(path):
             return ()
         start = len(path) - len(name(path))
-        matcher = self.matcher()
+        matcher = self._one
         if (found := matcher.match_one_indices(shown[start:], 0)) is not None:
             return tuple(sorted({start + at for at in found.indices}))
         found = matcher.match_one_indices(shown, 0)
@@ -55,10 +68,11 @@ class Query:
 
 
 class Shelf:
-    """Paths, shortest first, and once a text is asked for, in the form in which they are matched."""
+    """Paths, shortest first and then by the alphabet, and once a text is asked for, in the form in which they are matched."""
 
     def __init__(self, paths: Iterable[str]) -> None:
-        self.paths = sorted(paths, key=len)
+        self.paths = sorted(paths)
+        self.paths.sort(key=len)
         self._forms: tuple[Haystacks, Haystacks] | None = None
 
     def forms(self) -> "tuple[Haystacks, Haystacks]":
@@ -71,57 +85,35 @@ class Shelf:
             self._forms = Haystacks(whole), Haystacks([path[path.rfind("/", 0, -1) + 1 :] for path in whole])
         return self._forms
 
-    def search(self, matcher: "Matcher | None", limit: int, dead: Set[str], keep: Keep | None) -> Hits:
+    def search(self, matchers: Matchers | None, limit: int, dead: Set[str], keep: Keep | None) -> Hits:
         """The `limit` best of those that are kept and not dead; of a text without words, everything matches.
 
         Without `keep`, the dead are among the total.
         """
-        if matcher is None:
-            return self._shortest(limit, dead, keep)
+        if matchers is None:
+            paths = (path for path in self.paths if path not in dead and (keep is None or keep(path)))
+            first = [(0, len(path), path) for path in islice(paths, limit)]
+            return Hits(first, len(self.paths) if keep is None else len(first) + sum(1 for _ in paths))
         whole, names = self.forms()
-        matches = matcher.match_list(whole)
-        scores: dict[int, int] = {}
-        for found in self._living(matches, limit, dead, keep):
-            scores[found.index] = found.score
-        for found in self._living(matcher.match_list(names), limit, dead, keep):
+        matches = matchers.whole.match_list(whole)
+        living = self._living(matches, dead, keep)
+        scores = {found.index: found.score for found in islice(living, limit)}
+        total = len(matches) if keep is None else len(scores) + sum(1 for _ in living)
+        for found in islice(self._living(matchers.names.match_list(names), dead, keep), limit):
             scores[found.index] = max(scores.get(found.index, 0), found.score + NAME)
-        best = sorted((-score, len(self.paths[at]), self.paths[at]) for at, score in scores.items())[:limit]
-        if keep is not None:
-            return Hits(best, sum(1 for _ in self._living(matches, len(matches), dead, keep)))
-        return Hits(best, len(matches))
+        best = sorted((-score, len(self.paths[at]), self.paths[at]) for at, score in scores.items())
+        return Hits(best[:limit], total)
 
-    def _shortest(self, limit: int, dead: Set[str], keep: Keep | None) -> Hits:
-        if keep is not None:
-            kept = [path for path in self.paths if path not in dead and keep(path)]
-            return Hits([(0, len(path), path) for path in _shortest(kept, limit)], len(kept))
-        living = (path for path in self.paths if path not in dead)
-        return Hits([(0, len(path), path) for path in _shortest(living, limit)], len(self.paths))
-
-    def _living(self, matches: "Sequence[Match]", limit: int, dead: Set[str], keep: Keep | None) -> "Iterator[Match]":
-        """The first `limit`, and those that are as good as the last of these."""
-        count, last = 0, (0, 0)
+    def _living(self, matches: "Sequence[Match]", dead: Set[str], keep: Keep | None) -> "Iterator[Match]":
         for found in matches:
             path = self.paths[found.index]
-            if count >= limit and (found.score, len(path)) != last:
-                return
             if path not in dead and (keep is None or keep(path)):
-                count, last = count + 1, (found.score, len(path))
                 yield found
 
 
-def _shortest(rising: Iterable[str], limit: int) -> Iterator[str]:
-    """The first `limit` of paths that get longer, and those that are as long as the last of these."""
-    last = 0
-    for at, path in enumerate(rising):
-        if at >= limit and len(path) > last:
-            return
-        last = len(path)
-        yield path
-
-
-def count(paths: Sequence[str], matcher: "Matcher | None") -> int:
+def count(paths: Sequence[str], matchers: Matchers | None) -> int:
     """How many of a few paths match."""
-    return len(paths) if matcher is None else len(matcher.match_list([composed(path) for path in paths]))
+    return len(paths) if matchers is None else len(matchers.whole.match_list([composed(path) for path in paths]))
 
 
 def name(path: str) -> str:
