@@ -58,8 +58,10 @@ class Catalog:
 
 
 def _worth(name: str, described: Described, words: set[str]) -> int:
-    text = described.description.lower()
-    return sum(PREFERRED * (word in name.lower()) + (word in text) for word in words)
+    """A whole word says more than a part of one."""
+    name, text = name.lower(), described.description.lower()
+    whole = set(re.findall(r"[^\W_]+", f"{name} {text}"))
+    return sum(PREFERRED * (word in name) + (word in text) + (word in whole) for word in words)
 
 
 def search_tools(catalog: Catalog) -> Tool:

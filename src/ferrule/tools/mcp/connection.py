@@ -99,7 +99,7 @@ class Connection:
             if self._closed:
                 raise ToolError(f"The server {self.server.name} was closed with the task.")
             if self._starts > RESTARTS:
-                raise ToolError(f"The server {self.server.name} is not started again: {self._ended}. {self._where()}")
+                raise ToolError(f"The server {self.server.name} is not started again: it {self._ended}. {self._where()}")
             if self._starts and self._life is not None:
                 await asyncio.wait([self._life])
                 self._notes.append(
@@ -120,6 +120,7 @@ class Connection:
             await asyncio.wait([ready], timeout=START_LIMIT)
         finally:
             if not ready.done():
+                self._ended = self._ended or f"was not ready within {START_LIMIT:g} s"
                 life.cancel()
                 await asyncio.wait([life])
         if not ready.cancelled():
@@ -151,12 +152,12 @@ class Connection:
                 self.log.line(f"{self.server.name} {self._ended}")
         finally:
             self._client = None
-            self._ended = self._ended or ("was closed" if ready.done() else f"was not ready within {START_LIMIT:g} s")
+            self._ended = self._ended or "was closed"
             ready.cancel()
 
     def _transport(self, stop: asyncio.Event) -> "AbstractAsyncContextManager[TransportStreams]":
         def ended(how: str) -> None:
-            self._ended = how
+            self._ended = self._ended or how
             self._client = None
             self.log.line(f"{self.server.name} {how}")
             stop.set()
