@@ -25,7 +25,7 @@ class Guided(Struct, frozen=True):
 
 def surroundings(folder: Path, user_folder: Path, environ: Mapping[str, str], extra: tuple[Path, ...] = ()) -> Guidance:
     """What counts in a folder that is free of links. Raises UsageError where the user's configuration cannot be read."""
-    home = Path(environ.get("HOME") or Path.home())
+    home = Path(environ.get("HOME") or Path.home()).resolve()
     return gather(Where(folder, user_folder, home, lambda project: is_trusted(project, environ), extra))
 
 
