@@ -12,8 +12,9 @@ from ferrule.types.names import spell
 from ferrule.types.tools import Action, Effect, ToolOutput, ok
 from ferrule.workspace import blocks
 from ferrule.workspace.blocks import SHAPE, Malformed, Refused, apply, locate, parse_blocks
+from ferrule.workspace.diagnostics.edited import Edited
 
-from .editing import Edited, Editing
+from .editing import Editing
 from .failing import explained
 from .matchless import no_match
 

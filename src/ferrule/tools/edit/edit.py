@@ -9,10 +9,11 @@ from ferrule.tools.base import Place, Tool, ToolContext
 from ferrule.types.errors import ToolError
 from ferrule.types.names import spell
 from ferrule.types.tools import Action, Effect, ToolOutput, ok
+from ferrule.workspace.diagnostics.edited import Edited
 from ferrule.workspace.document import Document
 from ferrule.workspace.matching import Found, find, line_number, rewrite
 
-from .editing import Edited, Editing
+from .editing import Editing
 from .failing import explained
 from .matchless import no_match
 

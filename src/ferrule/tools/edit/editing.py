@@ -9,19 +9,10 @@ from ferrule.tools.base import Place, ToolContext
 from ferrule.tools.read.read_file import missing
 from ferrule.tools.seen import SeenFiles
 from ferrule.types.errors import ToolError
+from ferrule.workspace.diagnostics.edited import Edited
 from ferrule.workspace.document import Document, load
 
 from .failing import explained
-
-
-class Edited(Struct, frozen=True):
-    """A file after an edit. `before` is None where there was no file, or none whose text is known."""
-
-    path: Path
-    shown: str
-    before: str | None
-    after: str
-
 
 Look = Callable[[tuple[Edited, ...], ToolContext], Awaitable[str]]
 """Says what is wrong in the files that was not before, empty where nothing is. It never fails and takes a second at most."""

@@ -11,6 +11,7 @@ from ferrule.tools.read.read_file import missing
 from ferrule.types.errors import ToolError
 from ferrule.types.names import spell, unspell
 from ferrule.types.tools import FileChange
+from ferrule.workspace.diagnostics.edited import Edited
 from ferrule.workspace.document import Document, load
 from ferrule.workspace.encoding import UTF_8
 from ferrule.workspace.patch.model import FilePatch, Hunk, joined
@@ -18,7 +19,7 @@ from ferrule.workspace.patch.place import Placed, Refused, apply, place
 from ferrule.workspace.together import Put, Remove, Step
 from ferrule.workspace.writing import ABSENT, Seen, refuse_protected, see, version
 
-from .editing import Edited, Editing
+from .editing import Editing
 from .failing import explained
 from .matchless import no_match
 
@@ -110,14 +111,15 @@ def _added(target: Target, place: Place) -> Planned:
 def _deleted(target: Target, editing: Editing, place: Place) -> Planned:
     path, shown = target.path, place.shown(target.path)
     told = f"Deleted {shown}."
+    gone = (Edited(path, shown, None, None),)
     if path.is_symlink():
-        return Planned((Remove(path, version(path.lstat())),), (FileChange(shown, None, None),), told)
+        return Planned((Remove(path, version(path.lstat())),), (FileChange(shown, None, None),), told, gone)
     seen = _seen(path, place)
     editing.seen.check(path, seen, shown)
     if target.file.hunks and apply(_opened(path, place).text, _placed(target, path, place)):
         raise ToolError(f"{shown} holds more than the patch deletes; nothing of it was changed.")
     assert seen.version is not None
-    return Planned((Remove(path, seen.version),), (FileChange(shown, seen.digest, None),), told)
+    return Planned((Remove(path, seen.version),), (FileChange(shown, seen.digest, None),), told, gone)
 
 
 def _updated(target: Target, editing: Editing, place: Place) -> Planned:
@@ -165,8 +167,9 @@ def _move(target: Target, seen: Seen, content: bytes, place: Place, more: str, e
     shown, new = place.shown(path), place.shown(move)
     put = Put(move, content, ABSENT, _mode(path, target.file), like=path)
     changes = (FileChange(shown, seen.digest, None), FileChange(new, None, put.digest))
+    gone = Edited(path, shown, None, None)
     after = () if edited is None else (Edited(move, new, edited.before, edited.after),)
-    return Planned((put, Remove(path, seen.version)), changes, f"Moved {shown} to {new}{more}.", after)
+    return Planned((put, Remove(path, seen.version)), changes, f"Moved {shown} to {new}{more}.", (gone, *after))
 
 
 def _placed(target: Target, path: Path, place_: Place, document: Document | None = None) -> tuple[Placed, ...]:

@@ -11,11 +11,12 @@ from ferrule.tools.base import Place, Tool, ToolContext
 from ferrule.types.errors import ToolError
 from ferrule.types.names import spell
 from ferrule.types.tools import Action, Effect, FileChange, ToolOutput, ok
+from ferrule.workspace.diagnostics.edited import Edited
 from ferrule.workspace.encoding import UTF_8, Encoding, decode
 from ferrule.workspace.endings import common_ending
 from ferrule.workspace.writing import Seen, replace, see
 
-from .editing import Edited, Editing
+from .editing import Editing
 from .failing import explained
 
 
