@@ -97,12 +97,9 @@ async def _run(described: Described, params: Given, context: ToolContext) -> Too
         context.on_output(f"{message or 'progress'} ({progress:g}{f' of {total:g}' if total is not None else ''})\n")
 
     connection = described.connection
-    seconds = connection.server.timeout
 
     async def call() -> "tuple[str, Parts]":
-        result = await connection.ask(
-            lambda client: client.call_tool(described.title, params.arguments, seconds, progress_callback=told)
-        )
+        result = await connection.ask(lambda client: client.call_tool(described.title, params.arguments, progress_callback=told))
         return ("error" if result.is_error else "ok"), parts_of(result, context.blobs)
 
     return await answered(connection, call, described.reads)

@@ -61,7 +61,7 @@ class Connection:
         client = await self._ready()
         limit = self.server.timeout if seconds is None else seconds
         from mcp import MCPError
-        from mcp_types import CONNECTION_CLOSED, REQUEST_TIMEOUT
+        from mcp_types import CONNECTION_CLOSED
 
         try:
             async with asyncio.timeout(limit):
@@ -69,9 +69,8 @@ class Connection:
         except TimeoutError:
             raise Lost(f"The server {self.server.name} did not answer within {limit:g} s.") from None
         except MCPError as refusal:
-            if refusal.code == REQUEST_TIMEOUT:
-                raise Lost(f"The server {self.server.name} did not answer within {limit:g} s.") from None
-            if refusal.code == CONNECTION_CLOSED or self._client is not client:
+            # Servers give errors of their own the code that the SDK has for a lost connection.
+            if self._client is not client or (refusal.code, refusal.message) == (CONNECTION_CLOSED, "Connection closed"):
                 raise Lost(await self._broken(client)) from None
             raise ToolError(f"The server {self.server.name} refused: {refusal.message}") from None
         except Exception as failure:
