@@ -42,6 +42,7 @@ class LanguageServer:
         self._told: dict[str, tuple[int | None, tuple[Problem, ...]]] = {}
         self._heard = asyncio.Event()
         self._pulls = False
+        self._ended = ""
         self.ready: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.ready.add_done_callback(lambda done: done.exception())
         self._life = asyncio.create_task(self._live())
@@ -105,12 +106,14 @@ class LanguageServer:
 
     async def _hear(self) -> None:
         """Wait for the next problems of any file. Raises Gone."""
-        if self._life.done():
-            raise Gone("has ended")
+        self._still_there()
         self._heard.clear()
         await self._heard.wait()
-        if self._life.done():
-            raise Gone("has ended")
+        self._still_there()
+
+    def _still_there(self) -> None:
+        if self._ended:
+            raise Gone(self._ended)
 
     async def _live(self) -> None:
         """From the start of the process to its end, of which everybody who waits hears."""
@@ -129,6 +132,7 @@ class LanguageServer:
         except OSError as problem:
             how = f"could not be started: {problem.strerror}"
         finally:
+            self._ended = how
             for waiting in (self.ready, *self._asked.values()):
                 if not waiting.done():
                     waiting.set_exception(Gone(how))
@@ -155,15 +159,14 @@ class LanguageServer:
             },
         )
         abilities = answer.get("capabilities") if isinstance(answer, dict) else None
-        self._pulls = isinstance(abilities, dict) and bool(abilities.get("diagnosticProvider"))
+        self._pulls = isinstance(abilities, dict) and abilities.get("diagnosticProvider") not in (None, False)
         self._tell("initialized", {})
         if not self.ready.done():
             self.ready.set_result(None)
 
     async def _ask(self, method: str, params: Any) -> Any:
         """The result; None for an error. Raises Gone."""
-        if self._life.done():
-            raise Gone("has ended")
+        self._still_there()
         self._last += 1
         id, answer = self._last, asyncio.get_running_loop().create_future()
         self._asked[id] = answer

@@ -24,6 +24,8 @@ KEPT = 50
 """Files whose last judged text is kept."""
 WARMING = 0.3
 """Seconds for which the first look waits for a server to answer."""
+PATIENT = 5
+"""Looks that a server may let pass without an answer."""
 MANY = 10
 """Files of one edit that are looked at."""
 
@@ -46,14 +48,19 @@ class Watch:
         environment: tuple[tuple[str, str], ...],
         setting: Setting = "servers",
         known: tuple[Known, ...] = SERVERS,
+        limit: float = LIMIT,
     ) -> None:
         self._root = root
         self._environment = environment
         self._setting = setting
         self._known = known
+        self._limit = limit
         self._servers: dict[str, LanguageServer | None] = {}
+        self._started: list[LanguageServer] = []
         self._bases: OrderedDict[tuple[str, Path], _Base] = OrderedDict()
         self._said: set[str] = set()
+        self._lates: dict[str, int] = {}
+        self._asking = ""
 
     async def look(self, files: tuple[Edited, ...], processes: Processes) -> str:
         """New problems as lines, and why there may be more; empty where there is nothing to say."""
@@ -62,24 +69,34 @@ class Watch:
         found: list[str] = []
         notes: list[str] = []
         try:
-            async with asyncio.timeout(LIMIT):
+            async with asyncio.timeout(self._limit):
                 for file in files[:MANY]:
                     problems = await self._one(file, processes, notes.append)
                     found += [f"{file.shown}:{each.line}: {each.severity}: {each.text} [{each.source}]" for each in problems]
         except TimeoutError:
-            notes.append(f"Problems were looked for no longer than {LIMIT:g} s; those that are missing here may be told later.")
+            notes.append(self._late())
         if len(found) > TOLD:
             found[TOLD:] = [f"… and {len(found) - TOLD} more"]
         return "\n".join([*(["New problems:"] if found else []), *found, *(f"({note})" for note in notes)])
 
+    def _late(self) -> str:
+        """What is said when a look took too long; a server that is late again and again is left alone."""
+        server = self._servers.get(self._asking)
+        if server is not None and server.ready.done():
+            self._lates[server.name] = self._lates.get(server.name, 0) + 1
+            if self._lates[server.name] >= PATIENT:
+                self._servers[self._asking] = None
+                return f"{server.name} was too slow {PATIENT} times; only checkers look at {self._asking} files."
+        return f"Problems were looked for no longer than {self._limit:g} s; those that are missing here may be told later."
+
     async def close(self) -> None:
         """May be called again."""
-        servers = {id(server): server for server in self._servers.values() if server is not None}
         self._servers = dict.fromkeys(self._servers)
-        await asyncio.gather(*(server.close() for server in servers.values()))
+        await asyncio.gather(*(server.close() for server in self._started))
 
     async def _one(self, file: Edited, processes: Processes, note: Callable[[str], None]) -> tuple[Problem, ...]:
-        server = self._server(file.path.suffix, processes)
+        self._asking = file.path.suffix
+        server = self._server(self._asking, processes)
         if server is not None:
             server.changed(file.path, file.before is None, file.after is None)
         if file.after is None or max(len(file.after), len(file.before or "")) > LARGEST:
@@ -96,11 +113,11 @@ class Watch:
         """The one for files of this suffix, started if it is installed; None where there is none or it has ended."""
         if self._setting == "servers" and suffix not in self._servers:
             found = installed(suffix, dict(self._environment).get("PATH", ""), self._known)
-            running = (each for each in self._servers.values() if each is not None and found is not None)
-            same = next((each for each in running if found is not None and each.name == found.known.name), None)
-            if found is not None and same is None:
-                same = LanguageServer(found, self._root, self._environment, processes)
-            self._servers[suffix] = same
+            server = next((each for each in self._started if found is not None and each.name == found.known.name), None)
+            if found is not None and server is None:
+                server = LanguageServer(found, self._root, self._environment, processes)
+                self._started.append(server)
+            self._servers[suffix] = server
         return self._servers.get(suffix)
 
     async def _answers(self, server: LanguageServer, file: Edited, note: Callable[[str], None]) -> bool:
@@ -119,20 +136,19 @@ class Watch:
         self, file: Edited, judge: str, problems: Callable[[str], Awaitable[tuple[Problem, ...]]]
     ) -> tuple[Problem, ...]:
         """The problems since the last text that this judge has judged, else since before the edit."""
-        key = (judge, file.path)
+        key, text = (judge, file.path), file.after or ""
         base = self._bases.get(key) or _Base(file.before or "", None if file.before else ())
-        after = await problems(file.after or "") if not judge else None
-        if after == ():
-            self._bases[key] = _Base(file.after or "", ())
-            return ()
-        if base.problems is None:
+        if base.problems is None and judge:
+            # A server sees a file change: it is asked in the order of time.
             base = self._bases[key] = _Base(base.text, await problems(base.text))
-        after = await problems(file.after or "") if after is None else after
-        self._bases[key] = _Base(file.after or "", after)
+        after = await problems(text)
+        if base.problems is None:
+            base = _Base(base.text, await problems(base.text) if after else ())
+        self._bases[key] = _Base(text, after)
         self._bases.move_to_end(key)
         while len(self._bases) > KEPT:
             self._bases.popitem(last=False)
-        return fresh(base.problems or (), after, base.text, file.after or "")
+        return fresh(base.problems or (), after, base.text, text)
 
     async def _checked(self, path: Path, text: str, processes: Processes) -> tuple[Problem, ...]:
         from .checking import by_checkers
