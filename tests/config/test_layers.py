@@ -176,6 +176,7 @@ def test_every_key_has_a_variable_of_its_own() -> None:
         "FERRULE_VERIFY",
         "FERRULE_VERIFY_TIMEOUT",
         "FERRULE_RETENTION_DAYS",
+        "FERRULE_DIAGNOSTICS",
         "FERRULE_LIMITS_TURNS",
         "FERRULE_LIMITS_TOKENS",
         "FERRULE_LIMITS_COST",

@@ -3,6 +3,8 @@
 from ferrule.tools.base import Tool
 from ferrule.tools.catalog import coding_tools
 from ferrule.tools.command.jobs import Jobs
+from ferrule.tools.edit.editing import Editing
+from ferrule.tools.edit.looking import Looking
 
 from .completion import completion_tool
 from .contracts import CODE
@@ -12,6 +14,7 @@ from .holding.code import code_tool
 from .holding.finding import Finding
 from .holding.left import lost
 from .kind import Kind, Opening, Prepared
+from .mcp.opening import bring, secrets
 from .question import question_tool
 from .sections import environment, sections
 from .todos import todo_tool
@@ -28,7 +31,7 @@ def _tools(opening: Opening, finding: Finding, jobs: Jobs, guided: Guided) -> tu
         running=lambda: jobs.background,
     )
     every = (
-        *coding_tools(finding.finder, jobs),
+        *coding_tools(finding.finder, jobs, _editing(opening)),
         code_tool(opening, finding),
         todo_tool(),
         question_tool(),
@@ -36,6 +39,12 @@ def _tools(opening: Opening, finding: Finding, jobs: Jobs, guided: Guided) -> tu
         completion_tool(CODE, checks),
     )
     return tuple(tool for tool in every if tool.name in CODE.tools)
+
+
+def _editing(opening: Opening) -> Editing:
+    looking = Looking(opening.options.config.diagnostics, opening.place, opening.environment)
+    opening.closers.append(looking.close)
+    return Editing(look=looking.look)
 
 
 def _sections(opening: Opening, guided: Guided) -> tuple[str, ...]:
@@ -50,16 +59,18 @@ async def _prepare(opening: Opening) -> Prepared:
     finding = Finding(opening.place, opening.processes, opening.environment, opening.closers)
     jobs = Jobs(opening.log.add, opening.conversation.processes, opening.options.config.timeouts.command)
     opening.closers.append(jobs.close)
+    brought = await bring(opening)
     return Prepared(
-        tools=_tools(opening, finding, jobs, guided),
+        tools=(*_tools(opening, finding, jobs, guided), *brought.tools),
         sections=_sections(opening, guided),
         prompt=guided.prompt,
-        remark=guided.remark,
-        records=lost(opening.conversation),
+        remark=" ".join(text for text in (guided.remark, brought.remark) if text),
+        allow=brought.allow,
+        records=(*lost(opening.conversation), *brought.records),
         optional=optional,
         finding=finding,
         jobs=jobs,
     )
 
 
-CODING = Kind(CODE, _prepare)
+CODING = Kind(CODE, _prepare, secrets=secrets)

@@ -12,6 +12,7 @@ from ferrule.types.result import Limits
 from ferrule.types.usage import Price
 
 Approve = Literal["ask", "edits", "all"]
+Diagnostics = Literal["off", "checks", "servers"]
 SandboxMode = Literal["off", "workspace", "strict"]
 
 
@@ -109,7 +110,11 @@ class Timeouts(Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Config(Struct, frozen=True, forbid_unknown_fields=True):
-    """All settings of one task. `verify_timeout` in seconds; `retention_days` None keeps sessions until they are removed."""
+    """All settings of one task. `verify_timeout` in seconds; `retention_days` None keeps sessions until they are removed.
+
+    `diagnostics`: who looks for new problems in a file after an edit: language servers where they are installed (else the
+    checkers), the checkers alone, or nobody.
+    """
 
     model: str | None = None
     effort: Effort | None = None
@@ -119,6 +124,7 @@ class Config(Struct, frozen=True, forbid_unknown_fields=True):
     verify: tuple[str, ...] = ()
     verify_timeout: float = 300.0
     retention_days: int | None = None
+    diagnostics: Diagnostics = "servers"
     limits: Limits = Limits()
     timeouts: Timeouts = Timeouts()
     gates: Gates = Gates()
