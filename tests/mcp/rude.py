@@ -40,6 +40,12 @@ def call(id: Any, name: str, arguments: dict[str, Any]) -> None:
     if MODE == "flood":
         while True:
             sys.stdout.write("x" * 1_000_000)
+    if MODE in ("sleeps", "sleeps_many"):
+        with Path(sys.argv[2]).open("a") as file:
+            file.write(f"{arguments['word']}\n")
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        subprocess.Popen(["sleep", arguments["word"]], stdin=subprocess.DEVNULL, start_new_session=True)
+        return
     if MODE == "asks":
         form = {"type": "object", "properties": {"name": {"type": "string"}}}
         say(id="q1", method="elicitation/create", params={"message": "Who are you?", "requestedSchema": form})
