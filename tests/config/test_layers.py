@@ -182,6 +182,7 @@ def test_every_key_has_a_variable_of_its_own() -> None:
         "FERRULE_LIMITS_COST",
         "FERRULE_LIMITS_TIME",
         "FERRULE_TIMEOUTS_TOOL",
+        "FERRULE_TIMEOUTS_COMMAND",
         "FERRULE_TIMEOUTS_FIRST_EVENT",
         "FERRULE_TIMEOUTS_IDLE",
         "FERRULE_TIMEOUTS_TOTAL",

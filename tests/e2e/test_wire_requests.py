@@ -29,6 +29,8 @@ TOOLS = [
     "edit",
     "apply_patch",
     "execute_command",
+    "read_command_output",
+    "stop_command",
     "codebase_search",
     "update_todo_list",
     "ask_followup_question",
