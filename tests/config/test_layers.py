@@ -198,6 +198,7 @@ def test_every_key_has_a_variable_of_its_own() -> None:
         "FERRULE_SEARCH_EMBEDDINGS_URL",
         "FERRULE_SEARCH_EMBEDDINGS_MODEL",
         "FERRULE_SEARCH_EMBEDDINGS_KEY_ENV",
+        "FERRULE_MCP_TOOLS",
     ]
 
 

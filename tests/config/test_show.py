@@ -49,6 +49,7 @@ def test_rows_hold_every_value_with_its_origin_and_no_secret(tmp_path: Path) -> 
         Row("search.embeddings_url", None, "default"),
         Row("search.embeddings_model", None, "default"),
         Row("search.embeddings_key_env", None, "default"),
+        Row("mcp.tools", 40, "default"),
         Row("endpoints.proxy.dialect", "anthropic", f"{file}:4"),
         Row("endpoints.proxy.base_url", "https://…@proxy.test/v1?…", f"{file}:5"),
         Row("endpoints.proxy.headers", {"Authorization": "(not shown)"}, f"{file}:6"),
@@ -90,4 +91,5 @@ def test_lines_read_as_toml_with_the_origin_as_comment(tmp_path: Path) -> None:
         "search.embeddings_url = (none)      # default",
         "search.embeddings_model = (none)    # default",
         "search.embeddings_key_env = (none)  # default",
+        "mcp.tools = 40                      # default",
     )

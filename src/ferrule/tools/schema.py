@@ -28,7 +28,7 @@ _SHOWN = 60
 
 
 def schema(tool: Tool) -> ToolSchema:
-    """The tool's JSON Schema as text: one closed object without references, optional fields never null; a foreign one as it is."""
+    """The tool's JSON Schema as text: one closed object without references, optional fields never null; a foreign one as is."""
     if tool.foreign is not None:
         return ToolSchema(tool.name, tool.description, tool.foreign)
     raw = msgspec.json.schema(tool.params)
