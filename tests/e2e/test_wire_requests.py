@@ -261,9 +261,13 @@ def test_all_tools_of_the_mode_are_offered_in_every_dialect_alike(run: Played):
 
     assert [[name for name, _, _ in tools] for tools in offered] == [TOOLS] * 3
     (completion,) = [tool[2] for tool in offered[0] if tool[0] == "attempt_completion"]
+    result, kept = (completion["properties"][name]["description"] for name in ("result", "keep_running"))
     assert completion == {
         "type": "object",
-        "properties": {"result": {"type": "string", "description": completion["properties"]["result"]["description"]}},
+        "properties": {
+            "result": {"type": "string", "description": result},
+            "keep_running": {"type": "array", "items": {"type": "string"}, "default": [], "description": kept},
+        },
         "required": ["result"],
         "additionalProperties": False,
     }
