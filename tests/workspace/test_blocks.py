@@ -126,3 +126,15 @@ def test_blocks_and_their_reverse_give_the_original(
     assert refused == []
     assert result == ending.join([*around, "{1", *new, "1}", *between, "{2", *new, "2}"]) + (ending if closed else "")
     assert applied(result, *[(None, replace, search) for _, search, replace in blocks]) == (text, [])
+
+
+def test_a_hint_may_mean_a_place_that_overlaps_another_one() -> None:
+    text = "a\na\na\nb\n"
+    placed, refused = locate(text, parse_blocks(written((2, ["a", "a"], ["c"]))))
+    assert (apply(text, placed), refused) == ("a\nc\nb\n", ())
+
+
+def test_typographic_characters_of_the_file_stay() -> None:
+    text = "“a” – b\nx\n"
+    placed, _ = locate(text, parse_blocks(written((None, ['"a" - b', "x"], ['"a" - b', "y"]))))
+    assert (apply(text, placed), placed[0].level) == ("“a” – b\ny\n", "typography")

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from ferrule.workspace.matching import Nearest, find, line_number, nearest, rewrite
+from ferrule.workspace.matching import Found, Nearest, Span, find, line_number, nearest, rewrite
 
 WORDS = st.text(st.sampled_from("ab =\t"), max_size=6)
 ENDINGS = st.sampled_from(["\n", "\r\n"])
@@ -141,3 +141,24 @@ def test_text_that_goes_on_behind_the_end_of_the_file_is_said() -> None:
 @pytest.mark.parametrize(("position", "line"), [(0, 1), (1, 1), (2, 2), (4, 3)])
 def test_positions_have_line_numbers(position: int, line: int) -> None:
     assert line_number("a\n\r\nb", position) == line
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted", "new", "result"),
+    [
+        ("“a”\nb\n", '"a"\nb\n', '"a"\nc\n', "“a”\nc\n"),
+        ("x – y\n  it’s\nz\n", "x - y\n  it's\n", "x - y\n  it's\nmore\n", "x – y\n  it’s\nmore\nz\n"),
+        ("a \nx\nm \ny\nz \n", "a\nx\nm\ny\nz\n", "a\nX\nm\nY\nz\n", "a \nX\nm \nY\nz \n"),
+    ],
+)
+def test_lines_that_an_edit_repeats_keep_every_byte_wherever_they_stand(text: str, wanted: str, new: str, result: str) -> None:
+    found = find(text, wanted)
+    assert found is not None
+    (span,) = found.spans
+    assert text[: span.start] + rewrite(text, span, wanted, new, found.level) + text[span.end :] == result
+
+
+def test_typography_is_overlooked_last() -> None:
+    assert find("it’s\nit's\n", "it's\n") == Found("exact", (Span(5, 10),))
+    assert find("it’s\n", "it's\n") == Found("typography", (Span(0, 5),))
+    assert find("it’s\n", "it`s\n") is None

@@ -81,7 +81,7 @@ def locate(text: str, blocks: Sequence[Block]) -> tuple[tuple[Place, ...], tuple
 
 
 def apply(text: str, placed: Sequence[Place]) -> str:
-    """The text with the places, which are in order and do not overlap, replaced."""
+    """The text with the places, which are in order and do not overlap, replaced. It ends with a line feed if it did before."""
     lines = lines_of(text)
     pieces: list[str] = []
     at = 0
@@ -89,7 +89,10 @@ def apply(text: str, placed: Sequence[Place]) -> str:
         end = place.at + len(place.block.search)
         pieces += [_joined(lines[at : place.at]), _replacement(lines[place.at : end], place, text)]
         at = end
-    return "".join([*pieces, _joined(lines[at:])])
+    result = "".join([*pieces, _joined(lines[at:])])
+    if placed and at == len(lines) and not lines[-1][1] and not placed[-1].block.replace:
+        return result.removesuffix("\n").removesuffix("\r")
+    return result
 
 
 def _replacement(found: Sequence[tuple[str, str]], place: Place, text: str) -> str:

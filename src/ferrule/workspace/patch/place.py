@@ -1,5 +1,6 @@
 """Where the hunks of a patch belong in a text, and the text with all of them applied."""
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
@@ -44,18 +45,23 @@ def place(text: str, hunks: Sequence[Hunk]) -> tuple[tuple[Placed, ...], tuple[R
     after = 0
     for hunk in hunks:
         found = places.of(hunk, after, literal)
-        if isinstance(found, Placed) and any(_overlap(found, other) for other in placed):
-            found = Refused(hunk, "its lines overlap those of another hunk.")
-        if isinstance(found, Placed):
-            placed.append(found)
-            after = found.end
-        else:
+        if isinstance(found, Refused):
             refused.append(found)
-    return tuple(sorted(placed, key=lambda each: (each.at, each.end))), tuple(refused)
+            continue
+        index = bisect_right(placed, _order(found), key=_order)
+        if any(_overlap(found, neighbour) for neighbour in placed[max(0, index - 1) : index + 1]):
+            refused.append(Refused(hunk, "its lines overlap those of another hunk."))
+            continue
+        placed.insert(index, found)
+        after = found.end
+    return tuple(placed), tuple(refused)
 
 
 def apply(text: str, placed: Sequence[Placed]) -> str:
-    """The text with the hunks, which are in order and do not overlap, applied. Lines that no hunk changes keep every byte."""
+    """The text with the hunks, which are in order and do not overlap, applied. Lines that no hunk changes keep every byte.
+
+    Whether a line feed ends the text stays as it is, where no hunk says otherwise.
+    """
     lines = lines_of(text)
     pieces: list[tuple[str, str]] = []
     at = 0
@@ -64,9 +70,15 @@ def apply(text: str, placed: Sequence[Placed]) -> str:
         pieces += _replacement(lines, each, text)
         at = each.end
     pieces += lines[at:]
+    if pieces and lines and not lines[-1][1] and not _tells_the_end(placed):
+        pieces[-1] = (pieces[-1][0], "")
     usual = common_ending(text) or "\n"
     pieces[:-1] = [(line, ending or usual) for line, ending in pieces[:-1]]
     return "".join(line + ending for line, ending in pieces)
+
+
+def _tells_the_end(placed: Sequence[Placed]) -> bool:
+    return any(not line.ended for each in placed for line in each.hunk.lines)
 
 
 class _Places:
@@ -145,6 +157,10 @@ def _nearest(starts: list[int], wanted: int) -> list[int]:
     return [start for start in starts if distance[start] == closest] if closest <= NEAR else starts
 
 
+def _order(placed: Placed) -> tuple[int, int]:
+    return placed.at, placed.end
+
+
 def _overlap(one: Placed, other: Placed) -> bool:
     return one.at < other.end and other.at < one.end
 
@@ -169,8 +185,8 @@ def _replacement(lines: Sequence[tuple[str, str]], placed: Placed, text: str) ->
             case "+":
                 ending = "\n" if placed.literal else given.pop(0) if given else usual
                 pieces.append((next(added), ending))
-    if pieces and at == len(lines) and _last_added(hunk):
-        pieces[-1] = (pieces[-1][0], _last_ending(hunk, lines, pieces[-1][1]))
+    if pieces and at == len(lines) and not next(line for line in reversed(hunk.lines) if line.sign != "-").ended:
+        pieces[-1] = (pieces[-1][0], "")
     return pieces
 
 
@@ -181,16 +197,3 @@ def _added(lines: Sequence[tuple[str, str]], placed: Placed) -> list[str]:
         new = fit_indentation(hunk.old, [line for line, _ in lines[placed.at : placed.end]], new)
     signs = [line.sign for line in hunk.lines if line.sign != "-"]
     return [text for sign, text in zip(signs, new, strict=True) if sign == "+"]
-
-
-def _last_added(hunk: Hunk) -> bool:
-    return next(line.sign for line in reversed(hunk.lines) if line.sign != "-") == "+"
-
-
-def _last_ending(hunk: Hunk, lines: Sequence[tuple[str, str]], usual: str) -> str:
-    """How an added last line of the file ends: as the patch says, where it says anything of the end, else as the old one did."""
-    last = next(line for line in reversed(hunk.lines) if line.sign != "-")
-    told = any(not line.ended for line in hunk.lines)
-    if not last.ended or (not told and lines and not lines[-1][1]):
-        return ""
-    return usual
