@@ -37,3 +37,21 @@ def test_without_secrets_bytes_pass_as_they_are(tmp_path: Path):
     writer = blobs.writer()
     writer.write(bytes(range(256)))
     assert blobs.read(writer.finish()) == bytes(range(256))
+
+
+@given(st.lists(st.sampled_from(["correct-horse-battery", "ghp_0123456789", "plain ", "\n", "ü"])), st.data())
+def test_what_a_blob_would_be_is_what_it_becomes(pieces, data):
+    blobs = TemporaryBlobs()
+    try:
+        whole = "".join(pieces)
+        cut = data.draw(st.integers(0, len(whole)))
+        writer = MaskedBlobs(blobs, Mask(SECRETS)).writer()
+        writer.write(whole[:cut].encode())
+        then = whole[cut:].encode()
+        size = writer.so_far(0, 0, then)[1]
+        slices = b"".join(writer.so_far(at, 3, then)[0] for at in range(0, size, 3))
+        writer.write(then)
+        digest = writer.finish()
+        assert (slices, size) == (blobs.read(digest), blobs.size(digest))
+    finally:
+        blobs.close()
