@@ -2,10 +2,10 @@
 
 import sys
 
-from . import blocks, chain, finding, preflight, resuming, rows
+from . import blocks, chain, editing, finding, preflight, resuming, rows
 from .rows import Row
 
-MODULES = (rows, resuming, preflight, chain, blocks, finding)
+MODULES = (rows, resuming, preflight, chain, blocks, finding, editing)
 
 ALL = (
     "version",
@@ -21,6 +21,7 @@ ALL = (
     "build_request",
     "chain_events",
     "block",
+    "editing",
 )
 
 
