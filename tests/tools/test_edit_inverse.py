@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from difflib import SequenceMatcher, unified_diff
+from itertools import pairwise
 
 import pytest
 from hypothesis import assume, given, settings
@@ -58,7 +59,7 @@ def _changes(old: list[str], new: list[str]) -> list[tuple[str, int, int, int, i
         while not any(line.strip() for line in old[change[1] : change[2]]) and change[1]:
             change[1] -= 1
             change[3] -= 1
-    assume(all(one[2] <= other[1] for one, other in zip(changes, changes[1:], strict=False)))
+    assume(all(one[2] <= other[1] for one, other in pairwise(changes)))
     return [(str(tag), int(a), int(b), int(c), int(d)) for tag, a, b, c, d in changes]
 
 
