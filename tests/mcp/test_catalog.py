@@ -1,6 +1,9 @@
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ferrule.tools.base import Place
 from ferrule.tools.mcp.names import tool_name
@@ -83,6 +86,15 @@ def test_hidden_tools_are_not_offered(tmp_path: Path) -> None:
 )
 def test_names_are_as_every_vendor_takes_them(server: str, tool: str, name: str) -> None:
     assert tool_name(server, tool) == name
+
+
+@given(st.lists(st.tuples(st.text(max_size=70), st.text(max_size=70)), max_size=8, unique=True))
+def test_any_names_are_valid_and_distinct(tools: list[tuple[str, str]]) -> None:
+    names: list[str] = []
+    for server, tool in tools:
+        names.append(tool_name(server, tool, names))
+    assert all(re.fullmatch(r"[A-Za-z0-9_-]{1,64}", name) for name in names)
+    assert len(set(names)) == len(names)
 
 
 def test_names_that_would_be_the_same_are_told_apart() -> None:

@@ -26,6 +26,8 @@ START_LIMIT = 30.0
 """Seconds until a server must be ready."""
 RESTARTS = 3
 """How often a server that broke off is started again while a task is open."""
+IDLE = 24 * 3600.0
+"""Seconds that a stream may be silent: between two calls it is, and a call has its own limit."""
 LONGEST_EVENT = 32 * 1024 * 1024
 """Bytes of one message of a server that is reached by HTTP."""
 
@@ -166,7 +168,7 @@ class Connection:
         if self.server.transport == "sse":
             from mcp.client.sse import sse_client
 
-            return sse_client(self.server.url, dict(self.server.headers))
+            return sse_client(self.server.url, dict(self.server.headers), START_LIMIT, IDLE)
         return _http(self.server)
 
     def _drop(self, client: "Client") -> None:
@@ -204,11 +206,11 @@ class Connection:
 
 @contextlib.asynccontextmanager
 async def _http(server: Server) -> "AsyncIterator[TransportStreams]":
+    import httpx2
     from mcp.client.streamable_http import streamable_http_client
-    from mcp.shared._httpx_utils import create_mcp_http_client
 
     async with (
-        create_mcp_http_client(headers=dict(server.headers)) as client,
+        httpx2.AsyncClient(headers=dict(server.headers), timeout=httpx2.Timeout(START_LIMIT, read=IDLE)) as client,
         streamable_http_client(server.url, http_client=client, max_sse_event_size=LONGEST_EVENT) as streams,
     ):
         yield streams
