@@ -11,14 +11,20 @@ import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ferrule.types.names import spell, unspell
+
+if TYPE_CHECKING:
+    from watchfiles._rust_notify import RustNotify
 
 RULES = frozenset({".gitignore", ".ignore", ".rgignore", ".ferruleignore", ".rooignore"})
 COARSE = 0.1
 """Seconds by which the time that a file system notes may be behind."""
 GATHER, STEP = 50, 5
 """Milliseconds that changes are gathered, and of quiet that end it earlier."""
+QUIET, IDLE = 0.3, 10
+"""Seconds from a folder that came to the next beginning, and how many times as long as the last one took it waits at least."""
 LOST = "\N{REPLACEMENT CHARACTER}"
 
 Record = tuple[str, str]
@@ -46,20 +52,36 @@ def child() -> None:
 
 
 def watch(root: Path, began: float) -> None:
-    from watchfiles._rust_notify import RustNotify
-
-    notify = RustNotify([str(root)], False, False, 300, True, True)
-    walk(root, began)
+    """Where folders came, it watches anew and walks once more as soon as that is quiet: the library may lose sight of one that
+    was moved or replaced."""
+    notify, took = _begin(root, began)
+    since = due = None
     while True:
-        changes = notify.watch(GATHER, STEP, 0, None)
-        if isinstance(changes, str):
+        wait = 0 if due is None else max(1, int((due - time.monotonic()) * 1000))
+        changes = notify.watch(GATHER, STEP, wait, None)
+        if changes == "timeout" and since is not None:
+            notify.close()
+            notify, took = _begin(root, since)
+            since = due = None
+        elif isinstance(changes, str):
             return
-        records = changed(root, {path for _, path in changes})
-        if ("x", "") in records:
+        elif ("x", "") in (records := changed(root, {path for _, path in changes})):
             say([("x", "")])
             walk(root, time.time())
         else:
             say([*records, (".", "")])
+            if since is None and any((root / path).is_dir() for letter, path in records if letter == "c"):
+                since, due = time.time() - 1, time.monotonic() + max(QUIET, IDLE * took)
+
+
+def _begin(root: Path, since: float) -> "tuple[RustNotify, float]":
+    """Watch, then walk, which tells what changed since a time; and the seconds that took."""
+    from watchfiles._rust_notify import RustNotify
+
+    began = time.monotonic()
+    notify = RustNotify([str(root)], False, False, 300, True, True)
+    walk(root, since)
+    return notify, time.monotonic() - began
 
 
 def walk(root: Path, began: float) -> None:
