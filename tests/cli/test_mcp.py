@@ -1,6 +1,17 @@
 import json
+import subprocess
+import sys
 
-from .command import Ran, Shell
+from .command import Ran, Shell, ends
+
+WITHOUT_SDK = """
+import sys
+
+sys.modules["mcp"] = None
+from ferrule.main import main
+
+sys.exit(main())
+"""
 
 
 def test_a_server_is_added_listed_and_removed(shell: Shell) -> None:
@@ -62,3 +73,23 @@ def test_wrong_words_say_what_is_right(shell: Shell) -> None:
     assert "its name must be" in complaint("add", "a/b", "cmd")
     shell.run("mcp", "add", "a", "cmd")
     assert "has a server a already; remove it first: ferrule mcp remove a" in complaint("add", "a", "cmd")
+
+
+def test_without_the_sdk_servers_are_left_out_and_that_is_said(shell: Shell) -> None:
+    shell.run("mcp", "add", "files", "cmd")
+    script = shell.home / "script.json"
+    script.write_text(json.dumps({"version": 1, "steps": [ends("Done.")]}))
+    ran = subprocess.run(
+        [sys.executable, "-c", WITHOUT_SDK, "-p", "x", "--model", f"scripted/{script}"],
+        cwd=shell.folder,
+        env=shell.environ({}),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+    assert (ran.returncode, ran.stdout) == (0, "Done.\n")
+    assert (
+        "The MCP servers files are left out: what speaks with them is not installed (pip install 'ferrule[mcp]')." in ran.stderr
+    )

@@ -46,13 +46,20 @@ def script(folder: Path, *steps: Step, **more: Any) -> str:
     return f"scripted/{file}"
 
 
-def run(folder: Path, *steps: Step, config: Config | None = None, environ: Mapping[str, str] | None = None, **more: Any) -> Ran:
+def run(
+    folder: Path,
+    *steps: Step,
+    prompt: str = "Do it.",
+    config: Config | None = None,
+    environ: Mapping[str, str] | None = None,
+    **more: Any,
+) -> Ran:
     """One task without a session in `folder`/project, with every approval unless `config` says otherwise."""
     project = folder / "project"
     project.mkdir(exist_ok=True)
     settings = msgspec.structs.replace(config or Config(approve="all"), model=script(folder, *steps))
     options = TaskOptions(
-        prompt="Do it.",
+        prompt=prompt,
         folder=project,
         config=settings,
         environ={"PATH": os.environ["PATH"], "HOME": str(folder), **(environ or {})},

@@ -1,4 +1,5 @@
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -8,8 +9,9 @@ import pytest
 from ferrule.run.hooks.hook import Hook
 from ferrule.task.config.schema import Config, Mcp
 from ferrule.types.errors import UsageError
+from ferrule.types.messages import Text
 from ferrule.types.outcome import Outcome
-from ferrule.types.records import CallFinished, CallStarted, HookRan, Receipt
+from ferrule.types.records import CallFinished, CallStarted, HookRan, Receipt, UserSaid
 from ferrule.types.tools import Effect
 from tests.engine.opening import Ran, call, ends, run, step
 
@@ -151,3 +153,27 @@ def test_schemas_that_cannot_be_sent_leave_out_their_tool_alone(tmp_path: Path) 
     configure(tmp_path, "schemas")
     ran = run(tmp_path, step(call("mcp__s__good", word="y")), ends())
     assert results(ran) == [("call_00001", "ok", "did good y")]
+
+
+@pytest.mark.parametrize("written", ["Ann", "name=Ann", "'Ann'"])
+def test_a_prompt_of_a_server_that_the_person_types_follows_what_was_typed(tmp_path: Path, written: str) -> None:
+    configure(tmp_path)
+    ran = run(tmp_path, ends(), prompt=f"/mcp:s:greet {written}")
+    (said,) = [entry.message.parts for entry in ran.entries(UserSaid)]
+    assert said == (Text(f'/mcp:s:greet {written}\n\n<mcp_prompt server="s" name="greet">\nGreet Ann.\n</mcp_prompt>'),)
+
+
+@pytest.mark.parametrize(
+    ("typed", "problem"),
+    [
+        ("/mcp:t:greet", "there is no server t; there are: s"),
+        ("/mcp:s:meet", "the server has no such prompt; it has: greet"),
+        ("/mcp:s:greet", "greet needs name: write NAME=VALUE"),
+        ("/mcp:s:greet a b", 'greet takes name; "b" is one too many'),
+        ("/mcp:s:greet 'a", "have an open quote"),
+    ],
+)
+def test_a_prompt_that_cannot_be_had_is_said_before_anything_runs(tmp_path: Path, typed: str, problem: str) -> None:
+    configure(tmp_path)
+    with pytest.raises(UsageError, match=re.escape(problem)):
+        run(tmp_path, ends(), prompt=typed)

@@ -63,7 +63,7 @@ async def _prepare(opening: Opening) -> Prepared:
     return Prepared(
         tools=(*_tools(opening, finding, jobs, guided), *brought.tools),
         sections=_sections(opening, guided),
-        prompt=guided.prompt,
+        prompt=guided.prompt if brought.prompt is None else brought.prompt,
         remark=" ".join(text for text in (guided.remark, brought.remark) if text),
         allow=brought.allow,
         records=(*lost(opening.conversation), *brought.records),

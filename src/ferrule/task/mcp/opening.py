@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 from importlib.util import find_spec
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from ferrule.task.kind import Opening, TaskOptions
 from ferrule.tools.base import Tool
-from ferrule.types.errors import UsageError
 from ferrule.types.records import Entry
 
 from .entry import secrets_of
@@ -17,12 +17,14 @@ from .files import Configured, configured
 
 
 class Brought(Struct, frozen=True):
-    """`allow` are rules for tools that need no approval; `remark` is for the person."""
+    """`allow` are rules for tools that need no approval; `remark` is for the person. `prompt` is what was typed with the text of
+    a server's prompt, None where none was typed."""
 
     tools: tuple[Tool, ...] = ()
     allow: tuple[str, ...] = ()
     remark: str = ""
     records: tuple[Entry, ...] = ()
+    prompt: str | None = None
 
 
 def secrets(options: TaskOptions) -> tuple[tuple[str, str], ...]:
@@ -37,9 +39,11 @@ async def bring(opening: Opening) -> Brought:
     if not found.servers:
         return Brought(remark=remark)
     if find_spec("mcp") is None:
-        raise UsageError("servers are configured, and the SDK to speak with them is not installed: pip install 'ferrule[mcp]'")
+        named = ", ".join(server.name for server in found.servers)
+        missing = f"The MCP servers {named} are left out: what speaks with them is not installed (pip install 'ferrule[mcp]')."
+        return Brought(remark=" ".join(text for text in (remark, missing) if text))
     brought = await _start(opening, found)
-    return Brought(brought.tools, brought.allow, " ".join(text for text in (remark, brought.remark) if text), brought.records)
+    return replace(brought, remark=" ".join(text for text in (remark, brought.remark) if text))
 
 
 async def _start(opening: Opening, found: Configured) -> Brought:
@@ -47,6 +51,7 @@ async def _start(opening: Opening, found: Configured) -> Brought:
     from ferrule.tools.mcp.servers import close, gather
 
     from .nested import Nesting, lost
+    from .typed import expanded
 
     roots = (opening.place.root, *opening.place.extra)
     connections = [Connection(server, opening.processes, opening.environment, roots) for server in found.servers]
@@ -56,7 +61,9 @@ async def _start(opening: Opening, found: Configured) -> Brought:
     opening.closers.append(lambda: close(connections))
     gathered = await gather(connections, opening.options.config.mcp.tools, Nesting(opening).run)
     allow = tuple(f"mcp:{server.name}/{tool}" for server in found.servers for tool in sorted(server.allow))
-    return Brought(gathered.tools, allow, " ".join(gathered.troubles), await lost(opening))
+    typed = opening.options.prompt if opening.conversation.waiting is None else None
+    prompt = None if typed is None else await expanded(typed, connections)
+    return Brought(gathered.tools, allow, " ".join(gathered.troubles), await lost(opening), prompt)
 
 
 @contextlib.asynccontextmanager

@@ -1,7 +1,7 @@
 """`access_mcp_resource`: what servers hold beside their tools. `get_mcp_prompt`: texts that they prepare."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta, Struct
 
@@ -13,6 +13,9 @@ from ferrule.types.tools import Action, Effect, ToolOutput
 from .calls import answered, paged
 from .connection import Connection
 from .results import Parts, bounded, contents_of, parts_of_prompt
+
+if TYPE_CHECKING:
+    import mcp_types
 
 Connections = Mapping[str, Connection]
 
@@ -99,10 +102,15 @@ async def _resources(connection: Connection) -> str:
     return "\n".join(lines) or "It holds nothing."
 
 
+async def all_prompts(connection: Connection) -> "list[mcp_types.Prompt]":
+    """Raises ToolError, Lost."""
+    pages = await paged(connection, lambda client, cursor: client.list_prompts(cursor=cursor))
+    return [prompt for page in pages for prompt in page.prompts]
+
+
 async def _prompts(connection: Connection) -> str:
     lines = []
-    pages = await paged(connection, lambda client, cursor: client.list_prompts(cursor=cursor))
-    for prompt in (prompt for page in pages for prompt in page.prompts):
+    for prompt in await all_prompts(connection):
         takes = ", ".join(each.name + ("" if each.required else "?") for each in prompt.arguments or ())
         lines.append(_line(f"{prompt.name}({takes})", "", prompt.description))
     return "\n".join(lines) or "It has none."

@@ -95,6 +95,12 @@ def _image(data: str, kind: str) -> Text | Image:
         return Text(f"(image, {kind}, whose data is no base64)")
 
 
+def text_of_prompt(result: "mcp_types.GetPromptResult") -> str:
+    """Its text alone; images are named."""
+    parts = [part for message in result.messages for part in _block(message.content)]
+    return "\n".join(part.text if isinstance(part, Text) else f"(image, {part.media_type})" for part in parts)
+
+
 def parts_of_prompt(result: "mcp_types.GetPromptResult", blobs: Blobs) -> Parts:
     parts: list[Text | Image] = []
     for message in result.messages:
