@@ -1,10 +1,18 @@
 import asyncio
+import json
+import math
 import time
 from pathlib import Path
+from typing import Any
 
+import anyio
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ferrule.tools.mcp import connection
+from ferrule.tools.mcp.log import Log
+from ferrule.tools.mcp.pipes import MOST_WAITING, Flood, Lines
 from ferrule.types.messages import Image
 from ferrule.types.tools import Effect
 
@@ -219,3 +227,36 @@ def test_a_log_that_grew_large_is_put_aside(tmp_path: Path) -> None:
     assert log.with_suffix(".old.log").stat().st_size == 1_000_001
     assert log.stat().st_size < 1000
     assert log.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_flood_of_messages_that_nobody_takes_is_refused(tmp_path: Path) -> None:
+    async def flood() -> None:
+        to, taken = anyio.create_memory_object_stream[Any](math.inf)
+        lines = Lines(to, Log(tmp_path / "log"))
+        line = b'{"jsonrpc": "2.0", "method": "notifications/message", "params": {"level": "info", "data": "x"}}\n'
+        lines.feed(line * MOST_WAITING)
+        with pytest.raises(Flood, match="wrote more than 10,000 messages that nobody had asked for"):
+            lines.feed(line)
+        to.close()
+        taken.close()
+
+    asyncio.run(flood())
+
+
+@given(st.lists(st.integers(1, 60), max_size=20))
+@settings(max_examples=30)
+def test_messages_arrive_whole_however_they_are_cut(cuts: list[int]) -> None:
+    async def feed() -> None:
+        to, taken = anyio.create_memory_object_stream[Any](math.inf)
+        lines = Lines(to, Log(Path("/nonexistent/log")))
+        sent = [{"jsonrpc": "2.0", "method": f"notifications/{at}", "params": {"text": "\n\u2028é"}} for at in range(3)]
+        data = b"".join(json.dumps(message, ensure_ascii=False).encode() + b"\n" for message in sent)
+        for cut in cuts:
+            lines.feed(data[:cut])
+            data = data[cut:]
+        lines.feed(data)
+        lines.end()
+        assert [message.message.method async for message in taken] == [message["method"] for message in sent]
+        taken.close()
+
+    asyncio.run(feed())

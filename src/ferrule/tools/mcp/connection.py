@@ -103,9 +103,8 @@ class Connection:
                 raise ToolError(f"The server {self.server.name} is not started again: it {self._ended}. {self._where()}")
             if self._starts and self._life is not None:
                 await asyncio.wait([self._life])
-                self._notes.append(
-                    f"The server {self.server.name} {self._ended} and was started again: what it kept in memory is lost."
-                )
+                again = "was started again: what it kept in memory is lost" if self.server.command else "was connected to again"
+                self._notes.append(f"The server {self.server.name} {self._ended} and {again}.")
             return await self._start()
 
     async def _start(self) -> "Client":
