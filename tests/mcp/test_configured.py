@@ -111,6 +111,7 @@ def test_all_fields_mean_what_other_agents_mean_by_them(place: Place) -> None:
         ({"type": "sse", "command": "x"}, 'its type is "sse", which goes with "url"'),
         ({"command": "x", "timeout": 0}, "its timeout must be above 0 and at most 3600 seconds"),
         ({"command": "x", "timeout": 3601}, "its timeout must be above 0 and at most 3600 seconds"),
+        ({"command": "x", "alwaysAllow": ["re*"]}, 'alwaysAllow holds names of tools, or "*" for all; "re*" is neither'),
         ({"command": "x", "args": "y"}, "Expected `array`, got `str` - at `$.args`"),
     ],
 )

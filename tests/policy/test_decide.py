@@ -242,3 +242,12 @@ def test_a_tool_of_a_server_is_asked_and_the_named_flag_allows_it(policy: Policy
     assert decide(call, replace(policy, approve="edits")).verdict == "ask"
     assert decide(call, replace(policy, approve="all")) == Decision("allow")
     assert decide(call, with_rules(policy, allow=("mcp",), deny=("mcp:files/*",))).verdict == "deny"
+
+
+@pytest.mark.parametrize(
+    ("tool", "flag"), [("read all", "--allow 'mcp:s/read all'"), ("a/b", "--allow mcp:s/a/b"), ("a*", "--approve all")]
+)
+def test_any_name_of_a_tool_can_be_judged(policy: Policy, tool: str, flag: str) -> None:
+    decision = decide((Action("mcp", command=f"s/{tool}"),), policy)
+    assert (decision.verdict, decision.flag) == ("ask", flag)
+    assert decide((Action("mcp", command=f"s/{tool}"),), with_flag(policy, flag)) == Decision("allow")

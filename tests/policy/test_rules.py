@@ -169,6 +169,7 @@ def test_a_deny_rule_for_commands(rule: str, command: str, match: str) -> None:
         ("mcp:files/*", "files/read", True),
         ("mcp:files/*", "files2/read", False),
         ("mcp:files/*", "file/s/read", False),
+        ("mcp:files/read all", "files/read all", True),
     ],
 )
 def test_a_rule_for_tools_of_servers(rule: str, tool: str, about_it: bool) -> None:

@@ -147,9 +147,10 @@ def _other(action: Action, policy: Policy) -> list[_Finding]:
     named = any(rule.kind == action.kind and about(rule, action.command) for rule in policy.allow)
     if action.kind == "ask" or named or policy.approve == "all":
         return []
-    narrow = _allow(f"{action.kind}:{action.command}" if action.command else action.kind)
+    spelled = f"{action.kind}:{action.command}" if action.command else action.kind
+    narrow = () if action.kind == "mcp" and "*" in spelled else (_allow(spelled),)
     doing = f"Calling {action.command}" if action.kind == "mcp" else f"Reaching {action.command or 'the network'}"
-    return [_Finding("ask", f"{doing} needs approval.", (narrow, "--approve all"))]
+    return [_Finding("ask", f"{doing} needs approval.", (*narrow, "--approve all"))]
 
 
 def _file(kind: Literal["read", "write"], spot: Spot, policy: Policy) -> list[_Finding]:

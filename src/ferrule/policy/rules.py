@@ -57,7 +57,7 @@ def parse_rule(text: str) -> Rule:
         raise UsageError(f"The rule `{text}` has a pattern, but questions are allowed or denied as a whole: write `ask`.")
     if kind in ("read", "write") and ".." in pattern.split("/"):
         raise UsageError(f"The rule `{text}` climbs with `..`: write the folder relative to the workspace, or from `/`.")
-    if kind == "mcp" and re.fullmatch(r"[^*/\s]+/(\*|[^*\s]+)", pattern) is None:
+    if kind == "mcp" and re.fullmatch(r"[^*/\s]+/(\*|[^*]+)", pattern) is None:
         raise UsageError(
             f"The rule `{text}` names no tool of a server: write `mcp:SERVER/TOOL`, or `mcp:SERVER/*` for all of them."
         )

@@ -75,6 +75,8 @@ def problem_of(name: str, entry: Entry) -> str:
         return f'"{entry.url}" is no URL that begins with http:// or https://'
     if entry.command is not None and not entry.command.strip():
         return "its command is empty"
+    if wrong := [tool for tool in entry.always_allow if tool != "*" and ("*" in tool or not tool.strip())]:
+        return f'alwaysAllow holds names of tools, or "*" for all; "{wrong[0]}" is neither'
     if not 0 < entry.timeout <= LONGEST_TIMEOUT:
         return f"its timeout must be above 0 and at most {LONGEST_TIMEOUT:g} seconds"
     return ""

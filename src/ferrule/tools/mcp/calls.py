@@ -47,7 +47,7 @@ class Described(Struct, frozen=True):
 async def describe(connection: Connection) -> tuple[Described, ...]:
     """The tools that a server has at this moment and that are not hidden. Raises ToolError, Lost."""
     pages = await paged(connection, lambda client, cursor: client.list_tools(cursor=cursor))
-    tools = (tool for page in pages for tool in page.tools if tool.name not in connection.server.hidden)
+    tools = (tool for page in pages for tool in page.tools if tool.name.strip() and tool.name not in connection.server.hidden)
     return tuple(_described(connection, tool) for tool in tools)
 
 
