@@ -1,6 +1,7 @@
 import asyncio
 import os
 import sys
+import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from itertools import pairwise
@@ -43,7 +44,7 @@ async def watched(
         if after is None:
             path.unlink()
         else:
-            path.write_text(after)
+            path.write_text(after, errors="surrogateescape")
         return await watch.look((Edited(path, name, before, after),), processes)
 
     try:
@@ -147,6 +148,21 @@ def test_a_setting_turns_it_off(tmp_path: Path) -> None:
         assert await say("x = 1\n", "x = (\n") == ""
 
     asyncio.run(watched(tmp_path, RUFF, does, "a.py", "off"))
+
+
+def test_a_text_with_bytes_that_are_none_is_looked_at(tmp_path: Path) -> None:
+    async def does(say: Say, watch: Watch) -> None:
+        assert await say("a\n", "a\udcff\nbad\n") == "New problems:\né.x:2: error: bad line [judge B1]"
+
+    asyncio.run(watched(tmp_path, known("pull"), does))
+
+
+def test_a_disk_that_takes_nothing_costs_the_look_and_not_the_edit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def does(say: Say, watch: Watch) -> None:
+        assert await say("x = 1\n", "x = (\n") == "(Problems could not be looked for: No such file or directory.)"
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "missing"))
+    asyncio.run(watched(tmp_path, None, does, "a.py"))
 
 
 def test_only_so_many_problems_are_told(tmp_path: Path) -> None:

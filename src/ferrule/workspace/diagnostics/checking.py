@@ -14,7 +14,7 @@ JUDGES = frozenset({"ruff", "syntax", "json", "yaml", "toml", "ini", "xml", "wor
 async def by_checkers(
     path: Path, root: Path, text: str, processes: Processes, environment: tuple[tuple[str, str], ...]
 ) -> tuple[Problem, ...]:
-    """Of a text that need not be on disk; what a checker could not do is left out."""
+    """Of a text that need not be on disk; what a checker could not do is left out. Raises OSError for a full disk."""
     from ferrule.types.names import spell
     from ferrule.workspace.checkers.catalog import checkers
     from ferrule.workspace.checkers.run import run_all
@@ -33,7 +33,10 @@ async def by_checkers(
     async def exists(wanted: str) -> bool:
         return (root / wanted).exists()
 
-    report = await run_all((file,), chosen, processes, environment, base_file, exists)
+    try:
+        report = await run_all((file,), chosen, processes, environment, base_file, exists)
+    except ExceptionGroup as group:
+        raise group.exceptions[0] from None
     return tuple(
         Problem(each.line or 1, "error" if each.severity == "blocking" else "warning", each.text, f"{each.checker} {each.rule}")
         for each in report.findings

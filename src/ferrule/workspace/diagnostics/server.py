@@ -86,6 +86,7 @@ class LanguageServer:
             await self._life
 
     def _show(self, uri: str, path: Path, text: str) -> int:
+        text = text.encode("utf-8", "replace").decode()  # bytes that are no text are kept as what JSON cannot hold
         version = self._versions.pop(uri, 0) + 1
         self._versions[uri] = version
         if version == 1:

@@ -75,6 +75,8 @@ class Watch:
                     found += [f"{file.shown}:{each.line}: {each.severity}: {each.text} [{each.source}]" for each in problems]
         except TimeoutError:
             notes.append(self._late())
+        except OSError as problem:
+            notes.append(f"Problems could not be looked for: {problem.strerror or problem}.")
         if len(found) > TOLD:
             found[TOLD:] = [f"… and {len(found) - TOLD} more"]
         return "\n".join([*(["New problems:"] if found else []), *found, *(f"({note})" for note in notes)])
