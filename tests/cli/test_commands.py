@@ -153,6 +153,7 @@ def test_settings_are_shown_with_their_origins(shell: Shell) -> None:
         f'verify = ["make test"]           # {shell.config}:2\n'
         "verify_timeout = 300             # default\n"
         "retention_days = (none)          # default\n"
+        'diagnostics = "servers"          # default\n'
         "limits.turns = (none)            # default\n"
         "limits.tokens = (none)           # default\n"
         "limits.cost = 2                  # --max-cost\n"
