@@ -145,32 +145,37 @@ def test_settings_are_shown_with_their_origins(shell: Shell) -> None:
     )
     assert ran == Ran(
         0,
-        'model = "openai/x"               # FERRULE_MODEL\n'
-        "effort = (none)                  # default\n"
-        f'approve = "edits"                # {shell.config}:1\n'
-        "allow = []                       # default\n"
-        "deny = []                        # default\n"
-        f'verify = ["make test"]           # {shell.config}:2\n'
-        "verify_timeout = 300             # default\n"
-        "retention_days = (none)          # default\n"
-        'diagnostics = "servers"          # default\n'
-        "limits.turns = (none)            # default\n"
-        "limits.tokens = (none)           # default\n"
-        "limits.cost = 2                  # --max-cost\n"
-        "limits.time = (none)             # default\n"
-        "timeouts.tool = 900              # default\n"
-        "timeouts.first_event = (none)    # default\n"
-        "timeouts.idle = (none)           # default\n"
-        "timeouts.total = (none)          # default\n"
-        "gates.require_todos_done = true  # default\n"
-        "hooks = []                       # default\n"
-        "env.pass = []                    # default\n"
-        'sandbox.mode = "off"             # default\n'
-        "sandbox.network = false          # default\n"
-        'sandbox.access = "read-write"    # default\n'
-        "sandbox.show = []                # default\n"
-        "ignore.show = false              # default\n"
-        'prompt.append = ""               # default\n',
+        'model = "openai/x"                  # FERRULE_MODEL\n'
+        "effort = (none)                     # default\n"
+        f'approve = "edits"                   # {shell.config}:1\n'
+        "allow = []                          # default\n"
+        "deny = []                           # default\n"
+        f'verify = ["make test"]              # {shell.config}:2\n'
+        "verify_timeout = 300                # default\n"
+        "retention_days = (none)             # default\n"
+        'diagnostics = "servers"             # default\n'
+        "limits.turns = (none)               # default\n"
+        "limits.tokens = (none)              # default\n"
+        "limits.cost = 2                     # --max-cost\n"
+        "limits.time = (none)                # default\n"
+        "timeouts.tool = 900                 # default\n"
+        "timeouts.command = (none)           # default\n"
+        "timeouts.first_event = (none)       # default\n"
+        "timeouts.idle = (none)              # default\n"
+        "timeouts.total = (none)             # default\n"
+        "gates.require_todos_done = true     # default\n"
+        "hooks = []                          # default\n"
+        "env.pass = []                       # default\n"
+        'sandbox.mode = "off"                # default\n'
+        "sandbox.network = false             # default\n"
+        'sandbox.access = "read-write"       # default\n'
+        "sandbox.show = []                   # default\n"
+        "ignore.show = false                 # default\n"
+        'prompt.append = ""                  # default\n'
+        "search.embeddings_url = (none)      # default\n"
+        "search.embeddings_model = (none)    # default\n"
+        "search.embeddings_key_env = (none)  # default\n"
+        "mcp.tools = 40                      # default\n",
         f"ferrule: {note}\n",
     )
     shown = json.loads(shell.run("config", "show", "--output-format", "json").out)
