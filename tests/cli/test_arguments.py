@@ -136,7 +136,6 @@ WRONG = {
     "undo --last 2 --all": "--last and --all exclude each other",
     "undo --dry-run --force": "--dry-run and --force exclude each other",
     "undo --list --files": "--list and --files exclude each other",
-    "sessions show x --all": "ferrule sessions show does not take --all",
     "-p x --dry-run": "--dry-run belongs to: ferrule undo",
     "replai x": '"replai" is no command; did you mean replay?',
     "receit": '"receit" is no command; did you mean receipt?',

@@ -142,8 +142,7 @@ def test_a_project_file_counts_only_in_a_trusted_folder(place: Place) -> None:
     loaded = place.load()
     assert loaded.config == Config()
     assert loaded.notes == (
-        f"{place.project} is ignored because its folder is not trusted; "
-        f"to trust it: ferrule config trust {place.folder}",
+        f"{place.project} is ignored because its folder is not trusted; to trust it: ferrule config trust {place.folder}",
     )
 
 

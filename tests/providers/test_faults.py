@@ -80,7 +80,11 @@ def test_statuses(status: int, body: bytes, code: str):
 
 
 OVERFLOWS = [
-    ("This model's maximum context length is 128000 tokens. However, your messages resulted in 130,001 tokens.", 130_001, 128_000),
+    (
+        "This model's maximum context length is 128000 tokens. However, your messages resulted in 130,001 tokens.",
+        130_001,
+        128_000,
+    ),
     ("This endpoint's maximum context length is 100 tokens. However, you requested about 250 tokens (200 of text)", 250, 100),
     ("prompt is too long: 210000 tokens > 200000 maximum", 210_000, 200_000),
     ("input length and `max_tokens` exceed context limit: 190000 + 21333 > 200000", 211_333, 200_000),

@@ -129,9 +129,7 @@ def _any_ending(text: str, wanted: str) -> tuple[Span, ...]:
     return tuple(Span(*match.span()) for match in re.finditer(pattern, text))
 
 
-def _by_lines(
-    lines: Sequence[tuple[str, str]], have: "Haystack", wanted: str, key: Callable[[str], str]
-) -> tuple[Span, ...]:
+def _by_lines(lines: Sequence[tuple[str, str]], have: "Haystack", wanted: str, key: Callable[[str], str]) -> tuple[Span, ...]:
     """Whole lines that are equal under a key, without overlaps."""
     want = [line for line, _ in lines_of(unfolded(wanted))]
     if not any(line.strip() for line in want):
