@@ -67,7 +67,7 @@ def dangling(named: str) -> str | None:
     word, _, rest = named.partition(" ")
     match word:
         case "bench":
-            return None if rest in functions("bench/rows.py") else f"the bench has no row {rest}"
+            return None if any(rest in functions(file) for file in bench()) else f"the bench has no row {rest}"
         case "make":
             return None if re.search(rf"^{re.escape(rest)}:", makefile(), re.MULTILINE) else f"there is no target {rest}"
         case _:
@@ -82,6 +82,11 @@ def functions(path: str) -> frozenset[str]:
         return frozenset()
     tree = ast.parse(file.read_bytes())
     return frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+@cache
+def bench() -> tuple[str, ...]:
+    return tuple(str(file.relative_to(ROOT)) for file in (ROOT / "bench").glob("*.py"))
 
 
 @cache

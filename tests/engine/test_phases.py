@@ -1,6 +1,7 @@
 """The phases of an attempt: timed whatever happens in them, aborted between them, each with its own way to fail."""
 
 import asyncio
+import os
 from pathlib import Path
 
 import pytest
@@ -9,10 +10,15 @@ from ferrule.attempt.maintenance import Chore, maintain
 from ferrule.attempt.phases import Phases
 from ferrule.run.hooks.hook import Hook
 from ferrule.task.config.schema import Config
+from ferrule.task.contracts import CODE
+from ferrule.task.kind import Kind, Opening, Prepared
+from ferrule.task.open import TaskOptions, open_task
+from ferrule.tools.read.read_file import read_file
 from ferrule.types.outcome import Outcome
 from ferrule.types.records import AssistantSaid, AttemptEnded, PhaseTime, UserSaid
+from ferrule.types.result import RunResult
 
-from .opening import call, ends, run, step
+from .opening import call, ends, run, script, step
 
 
 class Clock:
@@ -100,3 +106,29 @@ def test_what_a_hook_notes_before_a_request_is_said_to_the_model(tmp_path: Path)
     notes = [entry.message.parts[0].text for entry in ran.entries(UserSaid) if entry.origin == "hook"]
     assert ran.result.outcome is Outcome.FINISHED
     assert len(notes) == 1 and "It is Tuesday." in notes[0]
+
+
+def test_a_task_that_is_offered_no_tool_to_end_with_is_not_begun(tmp_path: Path) -> None:
+    (tmp_path / "project").mkdir()
+    options = TaskOptions(
+        prompt="Do it.",
+        folder=tmp_path / "project",
+        config=Config(approve="all", model=script(tmp_path, ends())),
+        environ={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        user_folder=tmp_path / "user",
+        no_session=True,
+    )
+
+    async def prepare(opening: Opening) -> Prepared:
+        return Prepared((read_file(),), ("You read.",), opening.options.prompt)
+
+    async def go() -> RunResult:
+        task = await open_task(options, Kind(CODE, prepare))
+        try:
+            return await task.run()
+        finally:
+            await task.close()
+
+    result = asyncio.run(go())
+    assert (result.outcome, result.turns, result.usage.total) == (Outcome.FAILED, 0, 0)
+    assert "cannot be offered a tool that ends the task (of: read_file)" in str(result.error)
