@@ -10,7 +10,7 @@ from ferrule.store.sessions import Sessions
 from ferrule.types.errors import LeaseHeld, UsageError
 from ferrule.workspace.restoring.looking import LARGEST
 
-from .world import call, delete, states, world, write
+from .world import call, delete, states, tree, world, write
 
 
 def replaced(folder: Path) -> None:

@@ -1,6 +1,5 @@
 """What a session did to files, and the points that it can go back to, folded from its records. Nothing is looked at on disk."""
 
-from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 import msgspec
@@ -146,16 +145,14 @@ def changed(step: Step) -> bool:
 
 def _filled(point: Point, end: int, steps: tuple[Step, ...], ran: tuple[Ran, ...]) -> Point:
     """`end`: the record that the next point goes back to."""
-    files = dict.fromkeys(step.path for step in steps if point.to < step.ended <= end and changed(step))
+    written = (step for step in steps if point.to < step.ended <= end and changed(step))
+    files = dict.fromkeys(step.path for step in written if not _of_folder(step))
     commands = tuple(each.what for each in ran if point.to < each.ended <= end)
     return msgspec.structs.replace(point, files=tuple(files), commands=commands)
 
 
-def history(records: Iterable[Record]) -> History:
-    folded = History()
-    for record in records:
-        folded.add(record)
-    return folded
+def _of_folder(step: Step) -> bool:
+    return "folder" in (step.before.kind, None if step.after is None else step.after.kind)
 
 
 def _steps(began: int, ended: int, before: tuple[FileState, ...], after: tuple[FileState, ...]) -> list[Step]:
