@@ -98,7 +98,7 @@ def shrunk(ran: Driven) -> list[Shrunk]:
 
 
 def test_an_overflow_after_work_is_compacted_and_the_work_goes_on(tmp_path: Path) -> None:
-    ran = drive(tmp_path, [HANDED, *LONG, OVERFLOW, WORK, ends()], profile=Profile(window=40_000))
+    ran = drive(tmp_path, [HANDED, *LONG, OVERFLOW, WORK, ends()], profile=Profile(window=80_000))
     assert ran.conclusion.outcome is Outcome.FINISHED
     (record,) = shrunk(ran)
     assert (record.why, record.messages > 0) == ("overflow", True)
