@@ -2,8 +2,6 @@
 
 import hashlib
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -53,9 +51,13 @@ def _codebase(opening: Opening, embeddings: "Embeddings | None") -> "Callable[[]
 def _file(opening: Opening) -> Path:
     """By the folder's path. A task that keeps nothing has its own, which goes with it."""
     if opening.options.no_session:
+        import tempfile
+
         folder = Path(tempfile.mkdtemp(prefix="ferrule-code-"))
 
         async def remove() -> None:
+            import shutil
+
             shutil.rmtree(folder, ignore_errors=True)
 
         opening.closers.append(remove)

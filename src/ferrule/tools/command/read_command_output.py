@@ -1,7 +1,6 @@
 """`read_command_output`: what a command with a handle has printed, by pages or by a search; how it goes; which there are."""
 
 import asyncio
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -164,6 +163,8 @@ async def _search(source: Source, regex: str, context: ToolContext) -> str:
     program = find_ripgrep(dict(context.environment).get("PATH"))
     if program is None:
         raise ToolError("ripgrep (`rg`) was found neither beside Python nor on PATH. Read the output by pages.")
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="ferrule-output-") as folder:
         await _copy(source, Path(folder) / "output")
         argv = (
