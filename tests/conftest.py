@@ -1,6 +1,7 @@
 """Isolation for every test: own home and state, no keys, no network but loopback."""
 
 import os
+import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,21 @@ settings.register_profile(
     "ferrule", deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 )
 settings.load_profile("ferrule")
+
+
+def pytest_configure() -> None:
+    """A job in the background of a script, or one under nohup, ignores signals, and so would all that it starts.
+
+    A handler, unlike that, ends with exec: what tests start hears its signals, and a hang-up still ends no run of the tests.
+    """
+    for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, _unheard), (signal.SIGHUP, _unheard)):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
+def _unheard(number: int, frame: object) -> None:
+    pass
+
 
 SECRET_WORDS = ("API_KEY", "TOKEN", "SECRET", "PASSWORD", "BASE_URL", "_PROXY")
 

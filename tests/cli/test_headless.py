@@ -68,7 +68,7 @@ class FakeTask:
         self.ended.set()
         return INTERRUPTED if self.interrupts else FINISHED
 
-    async def close(self) -> None:
+    async def close(self, primary: BaseException | None = None) -> None:
         self.closed = True
 
 
