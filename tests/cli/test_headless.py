@@ -185,7 +185,7 @@ def test_text_puts_the_result_alone_on_standard_output() -> None:
     assert out.written == "Done.\n"
     assert err.written == (
         "● openai/x in /project\n"
-        "  ↻ the model stopped without ending the task and was reminded\n"
+        "  ↻ the model was reminded: go.\n"
         "● Finished. (exit 0)\n"
         "  0 turns, 0 tokens in, 0 out, $0.0000\n"
         "  session 01A\n"

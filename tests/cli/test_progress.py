@@ -120,7 +120,9 @@ def test_what_goes_wrong_on_the_way_is_one_line_each() -> None:
         *recorded(
             Retried(Fault("rate_limit", status=429), 2.5, (), Usage()),
             Repaired("pairing", ("one result added", "another one")),
-            UserSaid(User((Text("[Automatic reminder]"),)), "reminder"),
+            Retried(Fault("quota", "Your plan is at its end. " * 9, 429), 0.0, (), Usage(), "openai/z"),
+            UserSaid(User((Text("[Automatic reminder] Your last answer was empty. Go on with a call."),)), "reminder"),
+            UserSaid(User((Text("Files changed: a.py."),)), "note"),
             UserSaid(User((Text("what I said myself"),)), "person"),
             ModelChosen("openai/y", "http://127.0.0.1:1/v1"),
             ModelChosen("scripted/f", "/f"),
@@ -130,9 +132,11 @@ def test_what_goes_wrong_on_the_way_is_one_line_each() -> None:
     ]
     assert rendered(events, Look(width=90)) == (
         "Half a th\n"
-        "  ↻ The provider limits how often it may be asked. (HTTP 429) Asking again in 2.5 s.\n"
+        "  ↻ asking again in 2.5 s: The provider limits how often it may be asked. (HTTP 429)\n"
         "  ⚒ repaired by pairing: one result added (and 1 more)\n"
-        "  ↻ the model stopped without ending the task and was reminded\n"
+        "  ↻ asking openai/z instead: What the account may use in a day, week or month is used up.…\n"
+        "  ↻ the model was reminded: Your last answer was empty.\n"
+        "  ↻ the model was told: Files changed: a.py.\n"
         "  · asking openai/y at http://127.0.0.1:1/v1\n"
         "  · todos 1/2: write it\n"
     )

@@ -157,7 +157,10 @@ def test_what_does_not_follow_is_left_out_and_counted_and_what_stands_before_is_
     if lost < 0:
         lost += len(lines)
     ran = shell.run("sessions", "import", str(put(shell, damage(lines))))
-    assert (ran.code, ran.out) == (1, f"imported {session}: {len(expected)} records, {lost} lines left out\n")
+    assert (ran.code, ran.out) == (
+        1,
+        f"imported {session}: {len(expected)} records, {lost} line{'' if lost == 1 else 's'} left out\n",
+    )
     told = ran.err.splitlines()
     starts = filled(messages, len(lines))
     assert len(told) == len(starts), told

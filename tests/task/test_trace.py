@@ -70,3 +70,21 @@ def test_shrinking_and_stripping_are_told_in_one_line_each(tmp_path: Path) -> No
         ("shrunk", "overflow: 7 messages summarised in 2.0 s; 9000 tokens before, 1200 after"),
         ("stripped", "signatures: left out"),
     ]
+
+
+def test_what_is_done_to_a_session_between_its_runs_is_told(tmp_path: Path) -> None:
+    ran = run(tmp_path, ends())
+    last = ran.records[-1]
+    shrunk = Shrunk("asked", messages=1, before=9000, after=1200, seconds=2.0)
+    later = type(last)(last.seq + 1, last.branch, last.time + 60, shrunk, last.hash)
+    [traced] = trace([*ran.records, later])
+    assert [(event.kind, event.at >= 60) for event in traced.events[-1:]] == [("shrunk", True)]
+    assert (traced.outcome, traced.seconds < 60) == ("finished", True)
+    assert traced.events[-1].what == "asked: 1 message summarised in 2.0 s; 9000 tokens before, 1200 after"
+
+
+def test_an_answer_of_nothing_is_a_turn_too(tmp_path: Path) -> None:
+    ran = run(tmp_path, {"text": ""}, ends())
+    [traced] = trace(ran.records)
+    assert [attempt.turns for attempt in traced.attempts] == [1, 1]
+    assert ran.result.turns == 2

@@ -73,7 +73,8 @@ def filters_of(model: str, folder: Path, environ: Mapping[str, str]) -> tuple[Fa
     unused = [each for each in FILTERS if not each.applies(asked)]
     facts += [Fact("not needed by its profile", each.name, "note", each.does) for each in unused]
     tools, reports = chain.tools(tuple(schema(tool) for tool in coding_tools()))
-    facts.append(Fact("tools", "offered", "ok", ", ".join(tool.name for tool in tools)))
+    names = ", ".join(tool.name for tool in tools)
+    facts.append(Fact("tools", "offered", "ok", f"{names}, and those that act on the task itself"))
     return (*facts, *(Fact("tools", "changed", "note", line) for report in reports for line in report.what))
 
 

@@ -111,7 +111,7 @@ def _import(environ: Mapping[str, str], path: Path, json: bool) -> int:
     code = 1 if found.left_out else 0
     if json:
         return deliver(_as_json(found), code)
-    lost = f", {found.left_out} lines left out" if found.left_out else ""
+    lost = f", {found.left_out} line{'' if found.left_out == 1 else 's'} left out" if found.left_out else ""
     return deliver(f"imported {found.session}: {found.records} records{lost}\n", code)
 
 

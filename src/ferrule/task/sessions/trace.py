@@ -64,8 +64,20 @@ class RunTrace(Struct, frozen=True):
 
 
 def trace(records: Iterable[Record]) -> tuple[RunTrace, ...]:
-    """The runs of a session's main branch, in order. A prefix of a journal gives the runs up to there."""
-    return tuple(_run(part) for part in _runs(records) if any(isinstance(record.entry, AttemptStarted) for record in part))
+    """The runs of a session's main branch, in order. A prefix of a journal gives the runs up to there.
+
+    What was done to the session behind its last run (it was compacted, or undone) is told with that one.
+    """
+    *parts, last = _runs(records)
+    if parts and not _attempted(last):
+        parts[-1] += last
+    else:
+        parts.append(last)
+    return tuple(_run(part) for part in parts if _attempted(part))
+
+
+def _attempted(part: list[Record]) -> bool:
+    return any(isinstance(record.entry, AttemptStarted) for record in part)
 
 
 def _runs(records: Iterable[Record]) -> Iterator[list[Record]]:
@@ -73,7 +85,7 @@ def _runs(records: Iterable[Record]) -> Iterator[list[Record]]:
     part: list[Record] = []
     for record in records:
         anew = isinstance(record.entry, AttemptStarted) and record.entry.number == 1
-        if anew and any(isinstance(earlier.entry, AttemptStarted) for earlier in part):
+        if anew and _attempted(part):
             yield part
             part = []
         part.append(record)
@@ -92,7 +104,7 @@ class _Gathering:
         self.model = model
         self.began = began
         self.last = began
-        self.turns = 0
+        self.said = 0
         self.calls = 0
         self.events: list[Traced] = []
         self.ended: AttemptEnded | None = None
@@ -111,15 +123,21 @@ class _Gathering:
             seconds=round(seconds, 4),
             phases=phases,
             commit=round(commit, 4),
-            turns=self.turns,
+            turns=max(self.said, self._answered(phases)),
             calls=self.calls,
             events=tuple(self.events),
         )
+
+    def _answered(self, phases: tuple[PhaseTime, ...]) -> int:
+        """Answers that came: one of nothing is no message of the journal, and the last request of a failed attempt got none."""
+        asked = sum(phase.times for phase in phases if phase.name == "submit")
+        return asked if self.ended is not None and self.ended.how not in ("failed", "interrupted") else self.said
 
 
 def _run(records: list[Record]) -> RunTrace:
     first = next(record for record in records if isinstance(record.entry, AttemptStarted))
     outcome: Outcome | None = None
+    until = records[-1].time
     attempts: list[_Gathering] = []
     outside: list[Traced] = []
     model = ""
@@ -130,7 +148,7 @@ def _run(records: list[Record]) -> RunTrace:
             case AttemptStarted(number=number):
                 attempts.append(_Gathering(record.seq, number, model, record.time))
             case RunEnded(outcome=ended):
-                outcome = ended
+                outcome, until = ended, record.time
             case _:
                 pass
         current = attempts[-1] if attempts and attempts[-1].ended is None else None
@@ -139,7 +157,7 @@ def _run(records: list[Record]) -> RunTrace:
         if (what := _told(record.entry)) is not None:
             event = Traced(record.seq, round(max(0.0, record.time - first.time), 3), *what)
             (outside if current is None else current.events).append(event)
-    seconds = records[-1].time - first.time
+    seconds = until - first.time
     return RunTrace(first.time, round(seconds, 3), outcome, tuple(each.done() for each in attempts), tuple(outside))
 
 
@@ -147,7 +165,7 @@ def _gather(attempt: _Gathering, record: Record) -> None:
     attempt.last = record.time
     match record.entry:
         case AssistantSaid():
-            attempt.turns += 1
+            attempt.said += 1
         case CallFinished():
             attempt.calls += 1
         case AttemptEnded() as ended:
@@ -166,7 +184,10 @@ def _told(entry: Entry) -> tuple[str, str] | None:
         case Shrunk() as shrunk:
             return "shrunk", _shrunk(shrunk)
         case Undone(to=to, conversation=conversation, changes=changes):
-            return "undone", f"{len(changes)} files{' and the conversation' if conversation else ''} as after record {to}"
+            return (
+                "undone",
+                f"{_counted(len(changes), 'file')}{' and the conversation' if conversation else ''} as after record {to}",
+            )
         case ModelChosen(model=model, endpoint=endpoint):
             return "model", f"{model} at {endpoint}"
         case UserSaid(origin="reminder" | "note" as origin, message=message):
@@ -182,6 +203,10 @@ def _told(entry: Entry) -> tuple[str, str] | None:
 
 
 def _shrunk(shrunk: Shrunk) -> str:
-    parts = [f"{len(shrunk.results)} results cut"] if shrunk.results else []
-    parts += [f"{shrunk.messages} messages summarised in {shrunk.seconds:.1f} s"] if shrunk.messages else []
+    parts = [_counted(len(shrunk.results), "result") + " cut"] if shrunk.results else []
+    parts += [f"{_counted(shrunk.messages, 'message')} summarised in {shrunk.seconds:.1f} s"] if shrunk.messages else []
     return f"{shrunk.why}: {', '.join(parts)}; {shrunk.before} tokens before, {shrunk.after} after"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from ferrule.types.messages import Assistant, ToolCall, ToolResult
+from ferrule.types.messages import Assistant, Text, ToolCall, ToolResult, User
 from ferrule.types.records import (
     AssistantSaid,
     CallFinished,
@@ -33,6 +33,7 @@ MARKS = {
     "unknown": ("?", YELLOW),
 }
 TELLING = ("path", "file_path", "command", "pattern", "regex", "query", "question")
+MARK = "[Automatic reminder]"
 QUIET = frozenset({"attempt_completion", "update_todo_list"})
 
 
@@ -76,12 +77,12 @@ class Progress:
             case CallFinished(result=result, seconds=seconds):
                 self._finished(result, seconds)
             case Retried(fault=fault, delay=delay, to=to):
-                self._notice("↻", f"{fault.sentence} Asking {to if to else f'again in {duration(delay)}'}.")
+                self._notice("↻", f"asking {f'{to} instead' if to else f'again in {duration(delay)}'}: {fault.sentence}")
             case Repaired(by=by, what=what):
                 more = f" (and {len(what) - 1} more)" if len(what) > 1 else ""
                 self._notice("⚒", f"repaired by {by}: {what[0] if what else 'nothing'}{more}")
-            case UserSaid(origin="reminder"):
-                self._notice("↻", "the model stopped without ending the task and was reminded")
+            case UserSaid(origin="reminder", message=message):
+                self._notice("↻", f"the model was reminded{first_sentence(message)}")
             case HookRan(event=event, name=name, verdict=verdict, reason=reason) if verdict != "pass":
                 self._notice("⚑", f"hook {name} on {event}: {verdict}" + (f", {reason}" if reason else ""))
             case Process(handle=handle, command=command, ended=None):
@@ -89,8 +90,8 @@ class Progress:
             case Process(handle=handle, ended=ProcessEnd(told=False, exit_code=code, signal=number, error=why)):
                 how = why or (f"signal {number}" if code is None else f"exit code {code}")
                 self._notice("⚑", f"{handle} has ended: {how}")
-            case UserSaid(origin="note"):
-                self._notice("↻", "the model repeats itself and was told so")
+            case UserSaid(origin="note", message=message):
+                self._notice("↻", f"the model was told{first_sentence(message)}")
             case ModelChosen(model=model, endpoint=endpoint) if "://" in endpoint:
                 self._notice("·", f"asking {model} at {endpoint}")
             case TodosSet(todos=todos) if todos:
@@ -164,6 +165,12 @@ class Progress:
         if self.status:
             self.write("\r\x1b[K")
             self.status = False
+
+
+def first_sentence(message: User) -> str:
+    """Of what Ferrule said to the model, behind a colon; nothing where there is no text."""
+    text = " ".join(part.text for part in message.parts if isinstance(part, Text)).removeprefix(MARK).strip()
+    return f": {text.split('. ')[0].removesuffix('.')}." if text else ""
 
 
 def telling(arguments: str) -> str:
