@@ -140,12 +140,26 @@ def test_a_compaction_that_no_provider_answered_leaves_it_for_later(tmp_path: Pa
     assert not any(record.messages for record in shrunk(ran))
 
 
+def printing(count: int, numbers: int) -> list[dict[str, Any]]:
+    """Commands whose output is about five characters a number, and of which no usage is reported."""
+    return [{**call("execute_command", command=f"seq {first} {first + numbers}"), "usage": None} for first in range(count)]
+
+
 def test_preflight_that_cut_results_is_gone_on_from_at_once(tmp_path: Path) -> None:
-    ran = drive(tmp_path, [HANDED, *LONG, WORK, ends()], profile=Profile(window=12_000))
-    hows = [entry.how for entry in ran.entries(AttemptEnded)]
+    steps = [NO_HANDOVER, *printing(4, 1_200), WORK, ends()]
+    ran = drive(tmp_path, steps, profile=Profile(window=24_000, max_output=1_000))
+    cut, ended = ran.entries(AttemptEnded)
+    times = {phase.name: phase.times for phase in cut.phases}
     assert ran.conclusion.outcome is Outcome.FINISHED
-    assert "shrunk" in hows or "overflow" in hows
-    assert ran.clock.waits == []
+    assert (cut.how, ended.how, ran.clock.waits, len(ran.asked)) == ("shrunk", "ended", [], 6)
+    assert times["preflight"] == times["submit"] + 1
+
+
+def test_where_cutting_turns_out_to_be_enough_a_summary_that_cannot_be_had_ends_nothing(tmp_path: Path) -> None:
+    ran = drive(tmp_path, [NO_HANDOVER, *printing(4, 4_000), WORK, ends()], profile=Profile(window=30_000, max_output=1_000))
+    assert "overflow" in [entry.how for entry in ran.entries(AttemptEnded)]
+    assert ran.conclusion.outcome is Outcome.FINISHED, ran.conclusion.error
+    assert ran.entries(Repaired) == []
 
 
 @pytest.mark.parametrize(("more", "compacted"), [(0, True), (2, False)])
@@ -248,3 +262,14 @@ def test_a_failure_that_passes_costs_the_last_try_nothing(tmp_path: Path) -> Non
     ran = drive(tmp_path, steps, profile=Profile(max_output=32_000))
     assert ran.conclusion.outcome is Outcome.FINISHED
     assert [request.max_output for request in ran.requests[:3]] == [32_000, 2_048, 2_048]
+
+
+@pytest.mark.parametrize("numbers", [2_500, 6_000])
+@pytest.mark.parametrize("window", [9_000, 14_000, 20_000, 24_000])
+def test_results_of_dense_text_end_no_run_where_no_summary_can_be_had(tmp_path: Path, window: int, numbers: int) -> None:
+    """A character of theirs is nearly a token: the caps, which count four to one, leave them larger than the window."""
+    steps = [NO_HANDOVER, *printing(2, numbers), WORK, ends()]
+    ran = drive(tmp_path, steps, profile=Profile(window=window, max_output=1_000))
+    assert ran.conclusion.outcome is Outcome.FINISHED, ran.conclusion.error
+    assert all(0 < record.after <= record.before for record in shrunk(ran))
+    assert max(Estimator().estimate(request) for _, request in ran.asked if len(request.messages) > 1) < window

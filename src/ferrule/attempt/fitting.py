@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from msgspec.structs import replace
 
 from ferrule.context.estimate import Estimator
-from ferrule.context.preflight import CALIBRATED, UNCALIBRATED, Plan, plan
+from ferrule.context.preflight import CALIBRATED, UNCALIBRATED, Plan, excess, plan, prompt_budget
 from ferrule.providers.base import Endpoint
 from ferrule.store.folds import Conversation
 from ferrule.types.fault import Fault
@@ -47,9 +47,17 @@ class Fitting:
         window = self.window(endpoint)
         if window is None or request.max_output is None:
             return request
-        margin = CALIBRATED if self.estimators[endpoint.name].calibrated else UNCALIBRATED
-        left = max(LEAST_ANSWER, window - int(planned.after * margin))
+        left = max(LEAST_ANSWER, window - int(planned.after * self._margin(endpoint)))
         return replace(request, max_output=left) if left < request.max_output else request
+
+    def fits(self, tokens: int, endpoint: Endpoint) -> bool:
+        """Whether preflight lets a request pass that it estimates so large, and has nothing to cut in."""
+        window = self.window(endpoint)
+        return window is None or excess(tokens * self._margin(endpoint), prompt_budget(window, reserve(endpoint))) == 0
+
+    def _margin(self, endpoint: Endpoint) -> float:
+        known = self.estimators.get(endpoint.name)
+        return CALIBRATED if known is not None and known.calibrated else UNCALIBRATED
 
     def observe(self, request: Request, usage: Usage, endpoint: Endpoint) -> None:
         self.estimators.setdefault(endpoint.name, Estimator()).observe(request, usage)

@@ -50,6 +50,11 @@ def prompt_budget(window: int, reserve: int) -> int:
     return window - min(reserve, window - min(PROMPT, window - 1))
 
 
+def excess(tokens: float, budget: int) -> int:
+    """By how many whole tokens so many, the margin included, are more than the budget."""
+    return max(0, math.ceil(round(tokens, 3)) - budget)
+
+
 def plan(request: Request, conversation: Shrinkable, estimator: Estimator, window: int | None, reserve: int) -> Plan:
     """`request` is built from the conversation as it stands. `window` and `reserve` (for the answer) in tokens.
 
@@ -61,15 +66,15 @@ def plan(request: Request, conversation: Shrinkable, estimator: Estimator, windo
         return Plan("fits", estimate, estimate)
     budget, most = prompt_budget(window, reserve), caps(window)
     margin = CALIBRATED if estimator.calibrated else UNCALIBRATED
-    results = _cuttable(conversation)
-    shown = {id: _shown(result, conversation.cuts) for id, result in results.items()}
+    results = cuttable(conversation)
+    shown = {id: as_sent(result, conversation.cuts) for id, result in results.items()}
     lengths = {id: len(result.text) for id, result in _fresh(conversation).items() if id not in conversation.cuts}
     coming = sizes_of_turn(lengths, most)
 
     def outcome(sizes: Mapping[str, int], pressed: Mapping[str, int]) -> tuple[tuple[Cut, ...], int, int]:
         cuts = _cuts(results, {**sizes, **pressed}, pressed)
         after = _after(request, results, shown, cuts, estimator) if cuts else estimate
-        return cuts, after, max(0, math.ceil(round(after * margin, 3)) - budget)
+        return cuts, after, excess(after * margin, budget)
 
     cuts, after, overflow = outcome(coming, {})
     if overflow == 0:
@@ -89,7 +94,7 @@ def plan(request: Request, conversation: Shrinkable, estimator: Estimator, windo
     return Plan(route, estimate, after, budget, overflow, cuts)
 
 
-def _cuttable(conversation: Shrinkable) -> dict[str, ToolResult]:
+def cuttable(conversation: Shrinkable) -> dict[str, ToolResult]:
     """The results that were not cut to make room yet, as they came, oldest first."""
     messages, cuts = conversation.messages, conversation.cuts
     kept = (messages[at] for at in range(kept_from(messages, conversation.compacted), len(messages)))
@@ -97,7 +102,7 @@ def _cuttable(conversation: Shrinkable) -> dict[str, ToolResult]:
     return {result.call_id: result for result in results if result.call_id not in cuts or cuts[result.call_id].coming}
 
 
-def _shown(result: ToolResult, cuts: Mapping[str, Cut]) -> ToolResult:
+def as_sent(result: ToolResult, cuts: Mapping[str, Cut]) -> ToolResult:
     cut = cuts.get(result.call_id)
     return result if cut is None else render(result, cut)
 

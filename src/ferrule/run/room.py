@@ -1,4 +1,5 @@
-"""The conversation does not fit: cut results where that is enough, compact, cut every result, leave room for a short answer only.
+"""The conversation does not fit: cut results where that is enough, compact, cut every result to its least, leave room for a short
+answer only.
 
 The cheapest that may suffice comes first; what is left then is the limit.
 
@@ -6,7 +7,6 @@ Only what a provider typed as an overflow, or preflight measured, comes here; wh
 so that it never leads to another one.
 """
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -15,13 +15,12 @@ from ferrule.attempt.attempt import AttemptResult
 from ferrule.attempt.lineup import Candidate, Lineup, Reduced
 from ferrule.attempt.setup import Setup
 from ferrule.context.estimate import of_message
-from ferrule.context.shrink import kept_from
-from ferrule.context.truncate import caps, render, shorten, sizes_under_pressure
-from ferrule.store.folds import Conversation
+from ferrule.context.preflight import as_sent, cuttable
+from ferrule.context.truncate import KEPT, caps, render, shorten, sizes_under_pressure
 from ferrule.types.fault import TIMEOUTS, Fault
-from ferrule.types.messages import Results, ToolResult
+from ferrule.types.messages import Results
 from ferrule.types.outcome import Outcome
-from ferrule.types.records import Cut, Repaired, Shrunk
+from ferrule.types.records import Repaired, Shrunk
 from ferrule.types.stream import Failed
 
 from .conclusion import Decision, Next, failed
@@ -74,9 +73,11 @@ async def _make_room(state: State, why: "Why", result: AttemptResult) -> Decisio
 
     ledger = state.ledger
     fault = result.failed.fault if result.failed is not None else Fault("context_overflow")
-    cut = cut_all(state.setup, why, fault) if ledger.may("truncation") and not ledger.times("smaller") else None
-    if cut is not None and not ledger.times("overflow") and suffices(cut, fault, result.tokens):
-        return await _cut(state, cut, result)
+    may_cut = ledger.may("truncation") and not ledger.times("smaller")
+    if may_cut and not ledger.times("overflow"):
+        cut = cut_all(state.setup, why, fault, result.tokens)
+        if cut is not None and suffices(cut, fault, result.tokens):
+            return await _cut(state, cut, result)
     not_made: NotCompacted | None = None
     if not ledger.times("smaller") and ledger.may("overflow") and not state.unsummarised:
         ledger.count("overflow")
@@ -86,7 +87,10 @@ async def _make_room(state: State, why: "Why", result: AttemptResult) -> Decisio
         not_made, state.unsummarised = compacted, True
     if (spent := ledger.exhausted()) is not None:
         return failed(Outcome.LIMIT, spent)
-    if cut is not None:
+    if _fits_by_now(state, result) and ledger.may("shrunk"):
+        ledger.count("shrunk")
+        return Next.AGAIN
+    if may_cut and (cut := cut_all(state.setup, why, fault, result.tokens, KEPT)) is not None:
         return await _cut(state, cut, result)
     if ledger.may("smaller") and (smaller := reduced(state.setup)) is not None:
         ledger.count("smaller")
@@ -97,6 +101,12 @@ async def _make_room(state: State, why: "Why", result: AttemptResult) -> Decisio
         return failed(Outcome.LIMIT, fault.sentence)
     passes = not_made.fault is not None and not_made.fault.retryable
     return failed(Outcome.UNAVAILABLE if passes else Outcome.LIMIT, fault.sentence, not_made.why)
+
+
+def _fits_by_now(state: State, result: AttemptResult) -> bool:
+    """What preflight cut before it asked for a summary may turn out to be enough for one more request."""
+    setup = state.setup
+    return result.how == "overflow" and setup.fitting.fits(result.tokens or 0, setup.provider.endpoint)
 
 
 def suffices(cut: Shrunk, fault: Fault, estimate: int | None) -> bool:
@@ -120,31 +130,24 @@ async def _again(state: State, failure: Failed | None) -> Next:
     return Next.AGAIN if failure is None else await state.again(failure)
 
 
-def cut_all(setup: Setup, why: "Why", fault: Fault) -> Shrunk | None:
-    """Every result that is still sent whole and is long, cut as far as results are ever cut; None where there is none."""
-    whole = _whole(setup.log.conversation)
+def cut_all(setup: Setup, why: "Why", fault: Fault, estimate: int | None, most: int | None = None) -> Shrunk | None:
+    """Every long result that was not cut to make room yet, together no longer than one may be, or each at most `most` characters.
+
+    `estimate`: tokens of the request, where it was measured. None where there is no such result.
+    """
+    conversation = setup.log.conversation
+    results = cuttable(conversation)
+    sent = {id: as_sent(result, conversation.cuts) for id, result in results.items()}
     window = setup.fitting.window(setup.provider.endpoint) or fault.observed_tokens or SMALL_WINDOW
-    lengths = {id: len(each.text) for id, each in whole.items()}
-    made = (shorten(whole[id], size) for id, size in sizes_under_pressure(lengths, caps(window).result).items())
-    cuts = tuple(cut for cut in made if cut is not None)
+    sizes = sizes_under_pressure({id: len(each.text) for id, each in sent.items()}, most or caps(window).result)
+    cuts = tuple(cut for id, size in sizes.items() if (cut := shorten(results[id], size)) is not None)
     if not cuts:
         return None
-    saved = _saved(whole, cuts)
-    before = max(fault.observed_tokens or 0, saved)
+    long = of_message(Results(tuple(sent[cut.call_id] for cut in cuts)))
+    short = of_message(Results(tuple(render(results[cut.call_id], cut) for cut in cuts)))
+    saved = round(long.total - short.total)
+    before = max(fault.observed_tokens or estimate or 0, saved)
     return Shrunk(why, cuts, before=before, after=before - saved)
-
-
-def _whole(conversation: Conversation) -> Mapping[str, ToolResult]:
-    messages = conversation.messages[kept_from(conversation.messages, conversation.compacted) :]
-    results = (part for message in messages if isinstance(message, Results) for part in message.parts)
-    return {result.call_id: result for result in results if result.call_id not in conversation.cuts}
-
-
-def _saved(whole: Mapping[str, ToolResult], cuts: tuple[Cut, ...]) -> int:
-    """Estimated tokens."""
-    long = of_message(Results(tuple(whole[cut.call_id] for cut in cuts)))
-    short = of_message(Results(tuple(render(whole[cut.call_id], cut) for cut in cuts)))
-    return round(long.total - short.total)
 
 
 def reduced(setup: Setup) -> tuple[Setup, tuple[str, ...]] | None:

@@ -205,7 +205,9 @@ def _told(entry: Entry) -> tuple[str, str] | None:
 def _shrunk(shrunk: Shrunk) -> str:
     parts = [_counted(len(shrunk.results), "result") + " cut"] if shrunk.results else []
     parts += [f"{_counted(shrunk.messages, 'message')} summarised in {shrunk.seconds:.1f} s"] if shrunk.messages else []
-    return f"{shrunk.why}: {', '.join(parts)}; {shrunk.before} tokens before, {shrunk.after} after"
+    return (
+        f"{shrunk.why}: {', '.join(parts) or 'nothing could be summarised'}; {shrunk.before} tokens before, {shrunk.after} after"
+    )
 
 
 def _counted(number: int, noun: str) -> str:
