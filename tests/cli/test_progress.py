@@ -10,11 +10,13 @@ from ferrule.types.records import (
     AssistantSaid,
     CallFinished,
     CallStarted,
+    Cut,
     Entry,
     ModelChosen,
     Record,
     Repaired,
     Retried,
+    Shrunk,
     TodosSet,
     UserSaid,
 )
@@ -123,6 +125,9 @@ def test_what_goes_wrong_on_the_way_is_one_line_each() -> None:
             Retried(Fault("quota", "Your plan is at its end. " * 9, 429), 0.0, (), Usage(), "openai/z"),
             UserSaid(User((Text("[Automatic reminder] Your last answer was empty. Go on with a call."),)), "reminder"),
             UserSaid(User((Text("Files changed: a.py."),)), "note"),
+            Shrunk("preflight", (Cut("c1", 9, 9),), before=9_000, after=1_200),
+            Shrunk("overflow", messages=1_007, summary="So far.", before=91_000, after=9_200),
+            Shrunk("overflow", before=9_000, after=9_000),
             UserSaid(User((Text("what I said myself"),)), "person"),
             ModelChosen("openai/y", "http://127.0.0.1:1/v1"),
             ModelChosen("scripted/f", "/f"),
@@ -137,6 +142,8 @@ def test_what_goes_wrong_on_the_way_is_one_line_each() -> None:
         "  ↻ asking openai/z instead: What the account may use in a day, week or month is used up.…\n"
         "  ↻ the model was reminded: Your last answer was empty.\n"
         "  ↻ the model was told: Files changed: a.py.\n"
+        "  ⚒ 1 result cut: about 9,000 tokens before, 1,200 after\n"
+        "  ⚒ 1,007 messages summarised: about 91,000 tokens before, 9,200 after\n"
         "  · asking openai/y at http://127.0.0.1:1/v1\n"
         "  · todos 1/2: write it\n"
     )

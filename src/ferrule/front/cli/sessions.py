@@ -15,7 +15,7 @@ from ferrule.types.records import Answered, AssistantSaid, CallFinished, Entry, 
 from .arguments import Invocation
 from .show.output import deliver, standard_error
 from .show.progress import MARKS, telling
-from .show.terminal import clean, one_line
+from .show.terminal import clean, counted, one_line
 
 if TYPE_CHECKING:
     from ferrule.task.sessions.search import Hit
@@ -74,8 +74,7 @@ def _search(environ: Mapping[str, str], folder: Path | None, text: str, json: bo
         return deliver(_as_json(found), code)
     if not found.hits:
         more = "" if folder is None else "; ferrule sessions search TEXT --all looks in those of other folders too"
-        counted = f"{found.sessions} session{'' if found.sessions == 1 else 's'}"
-        standard_error().text(f"ferrule: {counted} searched, nothing found{more}\n")
+        standard_error().text(f"ferrule: {counted(found.sessions, 'session')} searched, nothing found{more}\n")
     return deliver(hits(found.hits), code)
 
 
@@ -111,7 +110,7 @@ def _import(environ: Mapping[str, str], path: Path, json: bool) -> int:
     code = 1 if found.left_out else 0
     if json:
         return deliver(_as_json(found), code)
-    lost = f", {found.left_out} line{'' if found.left_out == 1 else 's'} left out" if found.left_out else ""
+    lost = f", {counted(found.left_out, 'line')} left out" if found.left_out else ""
     return deliver(f"imported {found.session}: {found.records} records{lost}\n", code)
 
 
@@ -203,7 +202,7 @@ def _result(result: ToolResult) -> str:
     if len(lines) > RESULT_LINES:
         shown.append(f"… {len(lines) - RESULT_LINES} more lines")
     pictures = sum(isinstance(part, Image) for part in result.parts)
-    shown += [f"({pictures} image{'' if pictures == 1 else 's'})"] if pictures else []
+    shown += [f"({counted(pictures, 'image')})"] if pictures else []
     return f"  {MARKS[result.kind][0]} {result.name}: {result.kind}\n" + "".join(
         f"    {one_line(line, WIDTH)}\n" for line in shown
     )

@@ -11,7 +11,7 @@ from ferrule.task.sessions.trace import AttemptTrace, RunTrace, Traced, trace
 
 from .arguments import Invocation
 from .show.output import deliver, standard_error
-from .show.terminal import clean, one_line
+from .show.terminal import clean, counted, one_line
 
 WIDTH = 140
 
@@ -36,7 +36,7 @@ def run_text(number: int, run: RunTrace) -> str:
     began = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(run.began))
     turns, calls = sum(each.turns for each in run.attempts), sum(each.calls for each in run.attempts)
     outcome = run.outcome or "its process died"
-    said = f"\nrun {number}  {began}  {outcome}  {run.seconds:.2f} s, {_counted(turns, 'turn')}, {_counted(calls, 'call')}\n"
+    said = f"\nrun {number}  {began}  {outcome}  {run.seconds:.2f} s, {counted(turns, 'turn')}, {counted(calls, 'call')}\n"
     between = [(event.seq, _event(event, 1)) for event in run.events]
     attempts = [(attempt.first, _attempt(attempt)) for attempt in run.attempts]
     return said + "".join(text for _, text in sorted([*between, *attempts]))
@@ -67,7 +67,3 @@ def _event(event: Traced, depth: int) -> str:
 
 def _time(seconds: float) -> str:
     return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.2f} s"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

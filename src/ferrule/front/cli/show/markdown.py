@@ -19,7 +19,7 @@ from ferrule.types.records import (
 )
 from ferrule.types.tools import GateResult
 
-from .terminal import clean, one_line
+from .terminal import clean, counted, one_line
 
 LINE = 200
 
@@ -80,7 +80,7 @@ def _assistant(message: Assistant) -> str:
 
 def _result(result: ToolResult) -> str:
     pictures = sum(isinstance(part, Image) for part in result.parts)
-    return _fenced(result.text) + (f"\n\n({pictures} image{'' if pictures == 1 else 's'})" if pictures else "")
+    return _fenced(result.text) + (f"\n\n({counted(pictures, 'image')})" if pictures else "")
 
 
 def _receipt(receipt: Receipt) -> str:

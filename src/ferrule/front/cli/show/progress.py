@@ -16,13 +16,14 @@ from ferrule.types.records import (
     ProcessEnd,
     Repaired,
     Retried,
+    Shrunk,
     TodosSet,
     UserSaid,
 )
 from ferrule.types.result import Output, RecordAdded, Streaming, TaskEvent
 from ferrule.types.stream import Failed, PartBegan, PartDelta, StreamEvent
 
-from .terminal import DIM, GREEN, RED, YELLOW, Look, clean, duration, one_line
+from .terminal import DIM, GREEN, RED, YELLOW, Look, clean, counted, duration, one_line
 
 MARKS = {
     "ok": ("✓", GREEN),
@@ -81,6 +82,9 @@ class Progress:
             case Repaired(by=by, what=what):
                 more = f" (and {len(what) - 1} more)" if len(what) > 1 else ""
                 self._notice("⚒", f"repaired by {by}: {what[0] if what else 'nothing'}{more}")
+            case Shrunk(results=results, messages=messages, before=before, after=after) if results or messages:
+                done = f"{counted(messages, 'message')} summarised" if messages else f"{counted(len(results), 'result')} cut"
+                self._notice("⚒", f"{done}: about {before:,} tokens before, {after:,} after")
             case UserSaid(origin="reminder", message=message):
                 self._notice("↻", f"the model was reminded{first_sentence(message)}")
             case HookRan(event=event, name=name, verdict=verdict, reason=reason) if verdict != "pass":

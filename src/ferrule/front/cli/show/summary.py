@@ -6,7 +6,7 @@ from ferrule.types.outcome import Outcome
 from ferrule.types.result import RunResult
 from ferrule.types.tools import GateResult
 
-from .terminal import BOLD, DIM, GREEN, RED, YELLOW, Look, duration, one_line
+from .terminal import BOLD, DIM, GREEN, RED, YELLOW, Look, counted, duration, one_line
 
 SENTENCES = {
     Outcome.FINISHED: "Finished.",
@@ -84,8 +84,7 @@ def _usage(result: RunResult) -> str:
     usage = result.usage
     cached = f" ({usage.cache_read:,} from the cache)" if usage.cache_read else ""
     cost = "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
-    turns = f"{result.turns} turn{'' if result.turns == 1 else 's'}"
-    return f"{turns}, {usage.prompt:,} tokens in{cached}, {usage.output:,} out, {cost}"
+    return f"{counted(result.turns, 'turn')}, {usage.prompt:,} tokens in{cached}, {usage.output:,} out, {cost}"
 
 
 def _how_to_go_on(result: RunResult) -> str:

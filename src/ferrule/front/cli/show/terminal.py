@@ -69,6 +69,10 @@ def look_of(stream: TextIO | None, environ: Mapping[str, str]) -> Look:
     return Look(not environ.get("NO_COLOR"), True, max(width, 40), symbols)
 
 
+def counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def duration(seconds: float) -> str:
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"

@@ -8,7 +8,7 @@ import msgspec
 
 from ferrule.front.cli.arguments import Invocation, UndoOf
 from ferrule.front.cli.show.output import deliver
-from ferrule.front.cli.show.terminal import clean, one_line
+from ferrule.front.cli.show.terminal import clean, counted, one_line
 from ferrule.task.checkpoints.history import Point
 from ferrule.task.checkpoints.plan import Planned
 from ferrule.task.checkpoints.undo import Previewed, Wanted, points, preview, undo
@@ -103,4 +103,4 @@ def _done(planned: Planned) -> str:
 def _commands(commands: tuple[str, ...]) -> str:
     named = ", ".join(one_line(each, WIDTH) for each in commands[:NAMED])
     more = f" and {len(commands) - NAMED} more" if len(commands) > NAMED else ""
-    return f"{len(commands)} command{'' if len(commands) == 1 else 's'} ({named}{more})"
+    return f"{counted(len(commands), 'command')} ({named}{more})"
