@@ -83,8 +83,8 @@ class Progress:
                 more = f" (and {len(what) - 1} more)" if len(what) > 1 else ""
                 self._notice("⚒", f"repaired by {by}: {what[0] if what else 'nothing'}{more}")
             case Shrunk(results=results, messages=messages, before=before, after=after) if results or messages:
-                done = f"{counted(messages, 'message')} summarised" if messages else f"{counted(len(results), 'result')} cut"
-                self._notice("⚒", f"{done}: about {before:,} tokens before, {after:,} after")
+                said = f"{counted(messages, 'message')} summarised" if messages else f"{counted(len(results), 'result')} cut"
+                self._notice("⚒", f"{said}: about {before:,} tokens before, {after:,} after")
             case UserSaid(origin="reminder", message=message):
                 self._notice("↻", f"the model was reminded{first_sentence(message)}")
             case HookRan(event=event, name=name, verdict=verdict, reason=reason) if verdict != "pass":
